@@ -1,0 +1,100 @@
+"""What packyard raises on purpose: one root, and one class per reaction that a caller can have.
+
+    PackyardError            understood and refused
+    ├── InputError           mend the file or the value that is named, then run again
+    │   └── UsageError       the words on the command line do not fit the verb
+    ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
+    ├── IntegrityError       bytes are not what they are said to be: do not use them
+    └── UnavailableError     a store, a program or a right is missing: try again, or elsewhere
+
+Anything else that escapes is a bug of ours. Nothing here prints or exits; ``cli.main`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class Problem:
+    """One thing that is wrong: where it stands, what it is, what to do next.
+
+    Its text is ``file:line:column: message (hint)``, as compilers and editors print and read it;
+    parts that are unknown are left out.
+    """
+
+    __slots__ = ("column", "file", "hint", "line", "message")
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str = "",
+        line: int = 0,
+        column: int = 0,
+        hint: str = "",
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = self.file
+        if place and self.line:
+            place += f":{self.line}"
+            if self.column:
+                place += f":{self.column}"
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text} ({self.hint})" if self.hint else text
+
+    def __repr__(self) -> str:
+        return f"Problem({str(self)!r})"
+
+
+class PackyardError(Exception):
+    """Something that was understood and is refused, for one or more problems at once."""
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
+        super().__init__(*problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+class InputError(PackyardError):
+    """What somebody wrote is wrong."""
+
+
+class UsageError(InputError):
+    """The words on the command line do not fit the verb."""
+
+
+class ConflictError(PackyardError):
+    """Something that exists already is in the way, and is left as it is."""
+
+
+class IntegrityError(PackyardError):
+    """Bytes are not what they are said to be."""
+
+
+class UnavailableError(PackyardError):
+    """A store, a program or a right that is needed cannot be had now."""
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise one `InputError` that names every problem, or return where there is none."""
+    found = tuple(problems)
+    if found:
+        raise InputError(*found)
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the hint ``did you mean 'X'?`` for the known name nearest to ``name``, or an empty text."""
+    from difflib import get_close_matches  # slow to import, and only needed for an error
+
+    choices: Sequence[str] = sorted(known)
+    by_fold = {choice.casefold(): choice for choice in choices}
+    nearest = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.5)
+    return f"did you mean '{by_fold[nearest[0]]}'?" if nearest else ""
