@@ -1,0 +1,61 @@
+# Every target sets up what it needs, and is quick the second time. Needed: git, make, python3 >= 3.10 with venv,
+# and Go >= 1.22 for `tools` alone. A folder of tests/tools/ is a Go module that pins one real program: its
+# tools.go imports the program, or it is the program itself.
+
+PYTHON ?= python3
+JOBS   ?= 2
+ARGS   ?=
+
+BIN   := .venv/bin
+VENV  := .venv/.installed
+TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))
+
+# Without bytecode every start of Python compiles again, and start times mean nothing.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo test lint bench tools venv clean
+.DELETE_ON_ERROR:
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set and rendered
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
+
+test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k name' chooses); those without their real program skip
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+
+lint: $(VENV)  ## check style, layout and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV) tools  ## measure
+	$(BIN)/python -m compileall -q builder
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
+
+tools: $(TOOLS)  ## build the pinned real programs that judge us, into .tools/
+
+venv: $(VENV)  ## install packyard, editable, with what tests and lint need, into .venv/
+
+clean:  ## remove what the targets made
+	rm -rf .venv .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find builder tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m compileall -q .venv/lib builder
+	touch $@
+
+# What a release of kustomize is told at link time; `version` prints it.
+.tools/kustomize-3: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
+.tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
+
+.SECONDEXPANSION:
+.tools/%: $$(wildcard tests/tools/%/go.* tests/tools/%/*.go)
+	mkdir -p .tools
+	cd tests/tools/$* && program=$$(sed -n 's/^import _ "\(.*\)"$$/\1/p' tools.go 2>/dev/null || true) && \
+	CGO_ENABLED=0 GOTOOLCHAIN=local GOWORK=off \
+	go build -mod=readonly -trimpath -buildvcs=false -ldflags '-s -w $(LDFLAGS)' -o "$(CURDIR)/$@" "$${program:-.}"
+	touch $@

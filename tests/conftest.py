@@ -1,0 +1,74 @@
+"""Fixtures that more than one room needs: the real programs, servers and data of ``real``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import real
+
+
+@pytest.fixture(scope="session")
+def kustomize3() -> Path:
+    """kustomize 3.8.7, the last line that users set values with: the judge of setters."""
+    return real.pinned_program("kustomize-3")
+
+
+@pytest.fixture(scope="session")
+def kustomize5() -> Path:
+    """kustomize 5.7.1: the judge of composing and rendering."""
+    return real.pinned_program("kustomize-5")
+
+
+@pytest.fixture(scope="session")
+def tarlist() -> Path:
+    """Go's archive reader: ``tarlist FILE.tar.gz`` prints name, mode, size, type and SHA-256 of each entry."""
+    return real.pinned_program("tarlist")
+
+
+@pytest.fixture(scope="session")
+def kpt() -> Path:
+    return real.program("kpt")
+
+
+@pytest.fixture(scope="session")
+def kubectl() -> Path:
+    return real.program("kubectl")
+
+
+@pytest.fixture(scope="session")
+def wget() -> Path:
+    return real.program("wget")
+
+
+@pytest.fixture(scope="session")
+def curl() -> Path:
+    return real.program("curl")
+
+
+@pytest.fixture(scope="session")
+def tar() -> Path:
+    """GNU tar."""
+    return real.gnu_tar()
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real cases beside the checkout: ``cfg/``, ``kpt/``, ``zoo/``."""
+    return real.corpus()
+
+
+@pytest.fixture(scope="session")
+def other_pythons() -> list[Path]:
+    """One interpreter of each other minor version of CPython that is installed, oldest first, at least one."""
+    return real.other_pythons()
+
+
+@pytest.fixture
+def http_server() -> Iterator[Callable[[Path], str]]:
+    """Call it with a folder, once or more: each is served until the test ends, at the URL returned."""
+    with ExitStack() as servers:
+        yield lambda directory: servers.enter_context(real.serve(directory))

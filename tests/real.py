@@ -1,0 +1,133 @@
+"""The real programs, servers and data that judge packyard: found here, or said to be absent.
+
+What is absent skips the test that asked for it, and fails it where ``PACKYARD_REQUIRE_ALL=1`` is set.
+A program whose version matters is looked for in ``.tools/`` alone, where ``make tools`` builds it; any
+other there first, then on PATH. The fixtures of the same names are in ``conftest``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+TOOLS = REPOSITORY / ".tools"
+CORPUS = REPOSITORY.parent / "shared" / "corpus"
+
+OLDEST_PYTHON = (3, 10)
+_ASK_VERSION = "import sys; print(sys.executable, sys.implementation.name, *sys.version_info[:2], sep='\\n')"
+
+
+def absent(what: str, *, remedy: str) -> NoReturn:
+    """Skip the test that needs ``what``, or fail it where everything is required."""
+    message = f"{what} is absent: {remedy}"
+    if os.environ.get("PACKYARD_REQUIRE_ALL") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | None:
+    """Return the program ``name``: from ``tools_dir``, or, unless its version is pinned, from PATH."""
+    found = shutil.which(name, path=str(tools_dir)) or (None if pinned else shutil.which(name))
+    return Path(found) if found else None
+
+
+def pinned_program(name: str) -> Path:
+    """Return a program that ``make tools`` builds."""
+    return find_program(name, pinned=True) or absent(name, remedy="run make tools")
+
+
+def program(name: str) -> Path:
+    """Return a program of any version."""
+    return find_program(name, pinned=False) or absent(name, remedy="install it")
+
+
+def gnu_tar() -> Path:
+    """Return GNU tar, by whichever of its names it is installed."""
+    for name in ("tar", "gtar"):
+        found = find_program(name, pinned=False)
+        if found and "GNU tar" in subprocess.run([found, "--version"], capture_output=True, text=True).stdout:
+            return found
+    absent("GNU tar", remedy="install it")
+
+
+def corpus() -> Path:
+    """Return the folder of real cases that lies beside the checkout."""
+    return CORPUS if CORPUS.is_dir() else absent("the corpus of real cases", remedy=f"put it at {CORPUS}")
+
+
+def find_other_pythons() -> list[Path]:
+    """Return one CPython of each minor version from 3.10 that is installed here and is not the one running."""
+    found: dict[tuple[int, int], Path] = {}
+    for candidate in _python_candidates():
+        answer = _ask(candidate)
+        if answer is None:
+            continue
+        executable, version = answer
+        if version >= OLDEST_PYTHON and version != sys.version_info[:2]:
+            found.setdefault(version, executable)
+    return [found[version] for version in sorted(found)]
+
+
+def _python_candidates() -> Iterator[Path]:
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    # A shim of pyenv runs only the versions that are switched on; the others are installed all the same.
+    shims = [folder for folder in folders if folder.name == "shims"]
+    installed = [bin_dir for shim in shims for bin_dir in sorted(shim.parent.glob("versions/*/bin"))]
+    for folder in dict.fromkeys([*folders, Path("/usr/bin"), *installed]):
+        if folder not in shims:
+            yield from sorted(folder.glob("python3.[0-9][0-9]"))
+            yield from folder.glob("python3")
+
+
+def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
+    """Return what ``python`` says it is, or None where it does not run or is not CPython."""
+    try:
+        answer = subprocess.run([python, "-I", "-c", _ASK_VERSION], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if answer.returncode:
+        return None
+    executable, implementation, major, minor = answer.stdout.splitlines()
+    return (Path(executable), (int(major), int(minor))) if implementation == "cpython" else None
+
+
+def other_pythons() -> list[Path]:
+    """Return the interpreters of `find_other_pythons`, at least one."""
+    return find_other_pythons() or absent("a second CPython", remedy="install another minor version, 3.10 or newer")
+
+
+@contextmanager
+def serve(directory: Path) -> Iterator[str]:
+    """Serve ``directory`` over HTTP on a free port of 127.0.0.1, and yield its URL without a slash at the end."""
+    with _QuietServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(directory))) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keep silent about a client that went away; it may be what the test is about."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing of requests."""

@@ -1,0 +1,67 @@
+"""Holds what is true of every file of the repository: none knows the machine it was written on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+import real
+
+# Put together from halves, so that this file is not a case of what it looks for.
+_PATHS = (
+    rf"(?<![\w.*}})>$-])/(?:{'wo' + 'rk'}/|{'ro' + 'ot'}/(?!\.ssh))"  # .ssh: where the MPI operator mounts its keys
+)
+_HOSTS = r"\b(?:{})\b".format(
+    "|".join(
+        re.escape(f"{host}.{domain}")
+        for host, domain in [
+            ("pypi", "org"),
+            ("pythonhosted", "org"),
+            ("proxy.golang", "org"),
+            ("sum.golang", "org"),
+            ("registry.npmjs", "org"),
+        ]
+    )
+)
+FORBIDDEN = re.compile(f"{_PATHS}|{_HOSTS}".encode())
+
+
+def _tracked_files() -> list[str]:
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=real.REPOSITORY, capture_output=True)
+    if listing.returncode:
+        real.absent("the repository's history", remedy="run the tests in a git checkout")
+    return [name for name in listing.stdout.decode().split("\0") if (real.REPOSITORY / name).is_file()]
+
+
+def test_no_file_names_a_path_of_this_machine_or_a_package_registry() -> None:
+    faults = [
+        f"{name}:{number}: {match.group().decode()}"
+        for name in _tracked_files()
+        for number, line in enumerate((real.REPOSITORY / name).read_bytes().splitlines(), start=1)
+        for match in FORBIDDEN.finditer(line)
+    ]
+    assert not faults, "\n" + "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cd /" + "work/main",
+        "'/" + "root/.cache'",
+        "=/" + "work/x",
+        "https://pypi." + "org/simple",
+        "proxy.golang." + "org",
+    ],
+)
+def test_sees_a_path_of_a_machine_or_a_registry(text: str) -> None:
+    assert FORBIDDEN.search(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["packyard/work/executor.py", "./work/", "${HOME}/work/", "mountPath: /" + "root/.ssh", "github.com/spf13/cobra"],
+)
+def test_leaves_other_paths_and_hosts_alone(text: str) -> None:
+    assert not FORBIDDEN.search(text.encode())

@@ -1,0 +1,167 @@
+"""Holds the order of the rooms: imports go one way, from a room to those before it, and never in a circle.
+
+An import counts wherever it stands: inside a function, under ``TYPE_CHECKING``, or as the literal name
+that ``import_module`` is given.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import real
+
+PACKAGE = "packyard"
+ROOMS = (
+    "errors",
+    "digest",
+    "work",
+    "text",
+    "setters",
+    "source",
+    "checks",
+    "bundle",
+    "channel",
+    "upgrade",
+    "cluster",
+    "cli",
+    "__main__",
+)
+
+Graph = dict[str, set[str]]
+
+
+def draw(package_dir: Path) -> Graph:
+    """Return each module of the package with the modules of the package that it imports."""
+    files = {_module_name(file, package_dir): file for file in sorted(package_dir.rglob("*.py"))}
+    graph: Graph = {}
+    for module, file in files.items():
+        parent = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        tree = ast.parse(file.read_bytes(), filename=str(file))
+        graph[module] = {_nearest(name, set(files)) for name in _imported_names(tree, parent)}
+    return graph
+
+
+def find_faults(graph: Graph) -> list[str]:
+    """Return what breaks the order, a line each, and the first circle."""
+    faults = [
+        f"{module}: the room '{_room(module)}' has no place in the order" for module in graph if _rank(module) < 0
+    ]
+    for module, imports in graph.items():
+        faults += [
+            f"{module} imports {imported}: '{_room(imported)}' comes after '{_room(module)}'"
+            for imported in sorted(imports)
+            if _rank(imported) > _rank(module) >= 0
+        ]
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        faults.append("circle: " + " <- ".join(error.args[1]))
+    return faults
+
+
+def _module_name(file: Path, package_dir: Path) -> str:
+    parts = [PACKAGE, *file.relative_to(package_dir).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported_names(tree: ast.AST, parent: str) -> Iterator[str]:
+    """Yield the absolute dotted names that are imported from our own package."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        match node:
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.ImportFrom():
+                origin = node.module or ""
+                if node.level:
+                    above = parent.split(".")[: len(parent.split(".")) - node.level + 1]
+                    origin = ".".join([*above, origin] if origin else above)
+                names = [f"{origin}.{alias.name}" for alias in node.names]
+            case ast.Call(
+                func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                names = [name]
+        yield from (name for name in names if name.partition(".")[0] == PACKAGE)
+
+
+def _nearest(name: str, modules: set[str]) -> str:
+    """Return the module that ``name`` is, or that it is a name in."""
+    while name not in modules and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else PACKAGE
+
+
+def _rank(module: str) -> int:
+    """Return the place of a module's room, 0 for the package itself, -1 where the room is not known."""
+    order = (PACKAGE, *ROOMS)
+    room = _room(module)
+    return order.index(room) if room in order else -1
+
+
+def test_imports_of_packyard_go_one_way() -> None:
+    faults = find_faults(draw(real.REPOSITORY / "builder" / PACKAGE))
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def _faults_of(package_dir: Path, **sources: str) -> list[str]:
+    """Write each source, its file named with ``__`` for ``/``, and return the faults of that package."""
+    for name in ("", *(name.rpartition("__")[0] for name in sources)):
+        (package_dir / name).mkdir(exist_ok=True, parents=True)
+        (package_dir / name / "__init__.py").touch()
+    for name, source in sources.items():
+        (package_dir / f"{name.replace('__', '/')}.py").write_text(source)
+    return find_faults(draw(package_dir))
+
+
+def test_accepts_imports_of_the_own_room_of_rooms_before_and_of_the_package(tmp_path: Path) -> None:
+    assert not _faults_of(
+        tmp_path,
+        errors="import os.path\n",
+        text__scalar="from packyard.errors import InputError\nfrom packyard import __version__\n",
+        text__edit="from packyard.text import scalar\nfrom .scalar import Scalar\nfrom .. import errors\n",
+        setters__plan="import packyard.text.edit\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from packyard.cli.output import show",
+        "from packyard.cli import output",
+        "import packyard.cli.output",
+        "from ..cli.output import show",
+        "from ..cli import output",
+        "def later():\n    from packyard.cli.output import show",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from packyard.cli.output import show",
+        "import importlib\nimportlib.import_module('packyard.cli.output')",
+    ],
+)
+def test_refuses_an_import_of_a_later_room(tmp_path: Path, source: str) -> None:
+    faults = _faults_of(tmp_path, text__edit=source, cli__output="")
+    assert faults == ["packyard.text.edit imports packyard.cli.output: 'cli' comes after 'text'"]
+
+
+def test_refuses_an_import_of_a_room_by_the_package_itself(tmp_path: Path) -> None:
+    faults = _faults_of(tmp_path, errors="", digest="")
+    assert not faults
+    (tmp_path / "__init__.py").write_text("from packyard.errors import InputError\n")
+    assert find_faults(draw(tmp_path)) == ["packyard imports packyard.errors: 'errors' comes after 'packyard'"]
+
+
+def test_refuses_a_circle_within_a_room(tmp_path: Path) -> None:
+    (fault,) = _faults_of(tmp_path, text__edit="from . import scalar", text__scalar="from packyard.text.edit import E")
+    assert fault.startswith("circle: packyard.text.")
+
+
+def test_refuses_a_room_that_has_no_place(tmp_path: Path) -> None:
+    assert _faults_of(tmp_path, utils="") == ["packyard.utils: the room 'utils' has no place in the order"]

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import real
+
+
+def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PACKYARD_REQUIRE_ALL", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no-such is absent: run make tools"):
+        real.pinned_program("no-such")
+    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
+    with pytest.raises(pytest.fail.Exception, match="no-such is absent: run make tools"):
+        real.pinned_program("no-such")
+
+
+def test_a_pinned_program_is_never_taken_from_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tool").write_text("#!/bin/sh\n")
+    (tmp_path / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert real.find_program("tool", pinned=False) == tmp_path / "tool"
+    assert real.find_program("tool", pinned=True) is None
+
+
+def test_kustomize3_is_3_8_7_and_sets(kustomize3: Path, tmp_path: Path) -> None:
+    assert b"v3.8.7 " in subprocess.check_output([kustomize3, "version"])
+    (tmp_path / "Krmfile").write_text(
+        "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+        "    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: '3'}}\n"
+    )
+    deployment_file = tmp_path / "deployment.yaml"
+    deployment_file.write_text(
+        'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  replicas: 3 # {"$openapi":"replicas"}\n'
+    )
+    subprocess.run([kustomize3, "cfg", "set", tmp_path, "replicas", "5", "-R"], check=True, capture_output=True)
+    assert '  replicas: 5 # {"$openapi":"replicas"}\n' in deployment_file.read_text()
+
+
+def test_kustomize5_is_5_7_1(kustomize5: Path) -> None:
+    assert subprocess.check_output([kustomize5, "version"], text=True).strip() == "v5.7.1"
+
+
+def test_tarlist_prints_each_entry_and_refuses_a_broken_stream(tarlist: Path, tmp_path: Path) -> None:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("a/b.yaml")
+        member.size = 2
+        archive.addfile(member, io.BytesIO(b"x\n"))
+    archive_file = tmp_path / "a.tar.gz"
+    archive_file.write_bytes(gzip.compress(raw.getvalue()))
+    digest = hashlib.sha256(b"x\n").hexdigest()
+    assert subprocess.check_output([tarlist, archive_file], text=True) == f"a/b.yaml\t0644\t2\t0\t{digest}\n"
+
+    archive_file.write_bytes(archive_file.read_bytes()[:-8] + bytes(8))
+    assert subprocess.run([tarlist, archive_file], capture_output=True).returncode == 1
+
+
+def test_http_server_serves_each_folder_that_it_is_given(http_server: Callable[[Path], str], tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_text(name)
+        with urllib.request.urlopen(http_server(tmp_path / name) + "/f") as answer:
+            assert answer.read().decode() == name
+
+
+def test_serve_ends_with_its_block(tmp_path: Path) -> None:
+    with real.serve(tmp_path) as url:
+        pass
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url, timeout=5)
+
+
+def test_other_pythons_run_and_are_of_other_minor_versions(other_pythons: list[Path]) -> None:
+    command = "import sys; print(*sys.version_info[:2])"
+    found = [subprocess.check_output([python, "-c", command], text=True).split() for python in other_pythons]
+    versions = [tuple(map(int, version)) for version in found]
+    assert versions == sorted(set(versions))
+    assert all(version >= real.OLDEST_PYTHON and version != sys.version_info[:2] for version in versions)
+
+
+def test_gnu_tar_says_so(tar: Path) -> None:
+    assert b"GNU tar" in subprocess.check_output([tar, "--version"])

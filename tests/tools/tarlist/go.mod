@@ -1,0 +1,3 @@
+module packyard.test/tools/tarlist
+
+go 1.22
