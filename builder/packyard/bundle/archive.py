@@ -1,0 +1,212 @@
+"""A bundle's archive: packed to the same bytes everywhere, and unpacked only after everything in it was checked.
+
+The form, of which no byte depends on machine, time, user or Python:
+
+- one top directory; every directory once, before what it holds; sorted by the UTF-8 bytes of the whole name;
+- mode 0755 for directories and executable files, 0644 for others; owner 0 without a name; one fixed time (`tar.MTIME`);
+- ustar, and gzip with an empty header. Another zlib may compress otherwise, so "the same bundle" is judged by the tar.
+
+Reading trusts nothing: an archive is expanded in memory within `Limits`, checked as a whole, and only then written.
+What is in it is given by ``manifest``; the tar format itself by ``tar``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import secrets
+import shutil
+import unicodedata
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from packyard.bundle import paths, tar
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError, refuse
+
+_KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file of an archive; its path is relative to the top directory."""
+
+    path: str
+    data: bytes
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What an archive may hold at most: number of entries, bytes of a file, bytes of the whole when expanded."""
+
+    entries: int = 10_000
+    file_size: int = 64 * 1024 * 1024
+    total_size: int = 256 * 1024 * 1024
+
+
+LIMITS = Limits()
+
+
+def pack(top: str, members: Iterable[Member]) -> bytes:
+    """Return the uncompressed tar of ``members`` below the directory ``top``, the same in whatever order they come.
+
+    Raise `InputError`, with every path that cannot be unpacked alike everywhere, if there is one.
+    """
+    files = list(members)
+    file_paths = [member.path for member in files]
+    refuse(_path_problems(top, file_paths))
+    entries = [_entry(top, member) for member in files]
+    entries += [tar.Entry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
+    return tar.write(sorted(entries, key=lambda entry: entry.name.encode()))
+
+
+def compress(data: bytes) -> bytes:
+    """Wrap a tar in gzip with a header that names no file, time or system."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as stream:
+        stream.write(data)
+    return buffer.getvalue()
+
+
+def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
+    """Return the tar inside a ``.tar.gz``; stop at the limit, so that a bomb is refused without being expanded."""
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        expanded = stream.decompress(data, limits.total_size + 1)
+    except zlib.error as error:
+        raise tar.refusal("the gzip data is damaged") from error
+    if len(expanded) > limits.total_size:
+        raise tar.refusal(f"the archive expands to more than {limits.total_size} bytes")
+    if not stream.eof:
+        raise tar.refusal("the gzip data is cut off")
+    if stream.unused_data:
+        raise tar.refusal("there is something behind the end of the gzip data")
+    return expanded
+
+
+def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> list[Member]:
+    """Return the files of a ``.tar.gz`` in the order of `pack`, or raise `IntegrityError` if anything is wrong in it.
+
+    ``top`` is the name that the one top directory must have. Empty directories are not reported.
+    """
+    return read_tar(decompress(data, limits=limits), top=top, limits=limits)[1]
+
+
+def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
+    """Return the top directory's name and the files of an uncompressed tar, checked as `read` does."""
+    entries = []
+    for entry in tar.read(data):
+        _check_entry(entry, limits)
+        entries.append(entry)
+        if len(entries) > limits.entries:
+            raise tar.refusal(f"the archive has more than {limits.entries} entries")
+    found = _check_names(entries, top)
+    files = (entry for entry in entries if entry.kind == tar.FILE)
+    members = [
+        Member(path=entry.name.partition("/")[2], data=entry.data, executable=bool(entry.mode & 0o100))
+        for entry in sorted(files, key=lambda entry: entry.name.encode())
+    ]
+    return found, members
+
+
+def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
+    """Unpack a ``.tar.gz`` as one new directory in ``into``, and return it.
+
+    All or nothing: everything is checked as `read` does, written under a temporary name, and renamed when complete.
+    An existing file or directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the
+    umask. A writer that is killed leaves at most a directory called ``.<top>.<random>.tmp``.
+    """
+    name, members = read_tar(decompress(data, limits=limits), top=top, limits=limits)
+    target_dir = into / name
+    if not into.is_dir():
+        raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
+    if os.path.lexists(target_dir):
+        raise _occupied(target_dir)
+    temporary_dir = into / f".{name}.{secrets.token_hex(8)}.tmp"
+    try:
+        _write_files(temporary_dir, members)
+        temporary_dir.rename(target_dir)
+    except BaseException as error:
+        shutil.rmtree(temporary_dir, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
+        if isinstance(error, (FileExistsError, NotADirectoryError)) or os.path.lexists(target_dir):
+            raise _occupied(target_dir) from error
+        raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(target_dir))) from error
+    return target_dir
+
+
+def _write_files(top_dir: Path, members: Iterable[Member]) -> None:
+    top_dir.mkdir(mode=0o755)
+    for member in members:
+        file = top_dir / member.path
+        for directory in reversed(file.relative_to(top_dir).parents[:-1]):
+            (top_dir / directory).mkdir(mode=0o755, exist_ok=True)
+        mode = 0o755 if member.executable else 0o644
+        with open(file, "xb", opener=partial(os.open, mode=mode)) as stream:
+            stream.write(member.data)
+
+
+def _entry(top: str, member: Member) -> tar.Entry:
+    return tar.Entry(name=f"{top}/{member.path}", mode=0o755 if member.executable else 0o644, data=member.data)
+
+
+def _directories(top: str, files: Iterable[str]) -> set[str]:
+    names = {top}
+    for path in files:
+        parts = path.split("/")[:-1]
+        names.update("/".join([top, *parts[:length]]) for length in range(1, len(parts) + 1))
+    return names
+
+
+def _path_problems(top: str, files: list[str]) -> list[Problem]:
+    problems = [Problem("is not the name of a directory", file=repr(top))] if "/" in top or paths.fault(top) else []
+    for path in files:
+        if reason := paths.fault(path):
+            problems.append(Problem(f"the path {path!r} {reason}"))
+        elif unicodedata.normalize("NFC", path) != path:
+            problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
+    problems += [Problem(f"the path {path!r} is there twice") for path in paths.repeated(files)]
+    problems += [Problem(f"the path {path!r} {reason}") for path, reason in paths.collisions(files)]
+    return problems
+
+
+def _check_entry(entry: tar.Entry, limits: Limits) -> None:
+    if entry.kind not in (tar.FILE, tar.DIRECTORY):
+        kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
+        raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
+    if entry.kind == tar.DIRECTORY and entry.data:
+        raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
+    if len(entry.data) > limits.file_size:
+        raise tar.refusal(f"{entry.name!r} is larger than {limits.file_size} bytes")
+    if reason := paths.fault(_name(entry)):
+        raise tar.refusal(f"{entry.name!r} {reason}")
+
+
+def _check_names(entries: list[tar.Entry], top: str | None) -> str:
+    """Check the entries' names together, and return that of the one directory that all are in."""
+    if not entries:
+        raise tar.refusal("the archive is empty")
+    tops = {_name(entry).partition("/")[0] for entry in entries}
+    expected = min(tops) if top is None else top
+    for entry in entries:
+        if not f"{_name(entry)}/".startswith(f"{expected}/") or (entry.kind == tar.FILE and "/" not in entry.name):
+            raise tar.refusal(f"{entry.name!r} is outside of the top directory {expected!r}")
+    for name in paths.repeated(_name(entry) for entry in entries):
+        raise tar.refusal(f"{name!r} is there twice")
+    spelled = (f"{_name(entry)}/" if entry.kind == tar.DIRECTORY else entry.name for entry in entries)
+    for name, reason in paths.collisions(spelled):
+        raise tar.refusal(f"{name!r} {reason}")
+    return expected
+
+
+def _name(entry: tar.Entry) -> str:
+    return entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
+
+
+def _occupied(target_dir: Path) -> ConflictError:
+    return ConflictError(Problem("exists already", file=str(target_dir), hint="move it away, or unpack elsewhere"))

@@ -1,0 +1,80 @@
+"""One bundle in memory: built from a package's files, or opened from bytes; either way its parts fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.bundle import archive, manifest, reference
+from packyard.bundle.archive import Member
+from packyard.bundle.manifest import Manifest, UseCase
+from packyard.digest import Digest
+from packyard.errors import ConflictError, IntegrityError, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A ``.tar.gz`` (``data``) and what is in it. Make one by `build` or `Bundle.open`, which verify it.
+
+    ``tar`` is the digest of the uncompressed tar: the bundle's identity, whatever compressed it.
+    """
+
+    manifest: Manifest
+    members: tuple[Member, ...]
+    tar: Digest
+    data: bytes
+
+    @classmethod
+    def open(cls, data: bytes, *, what: str = "") -> Bundle:
+        """Read a ``.tar.gz`` and verify every file against its manifest, or raise `IntegrityError`.
+
+        ``what`` names it in messages. Nothing is written.
+        """
+        try:
+            return cls._open(data)
+        except IntegrityError as error:
+            raise IntegrityError(*(_placed(problem, what) for problem in error.problems)) from error
+
+    @classmethod
+    def _open(cls, data: bytes) -> Bundle:
+        tar = archive.decompress(data)
+        top, members = archive.read_tar(tar)
+        found = [member.data for member in members if member.path == manifest.FILE]
+        if not found:
+            raise IntegrityError(Problem(f"holds no {manifest.FILE}", hint="is this a bundle?"))
+        opened = Manifest.parse(found[0])
+        opened.verify(members)
+        if opened.name != top:
+            raise IntegrityError(f"the top directory is {top!r}, the name in {manifest.FILE} {opened.name!r}")
+        return cls(manifest=opened, members=tuple(members), tar=Digest.of(tar), data=data)
+
+    def unpack(self, into: Path) -> Path:
+        """Unpack as one new directory in ``into``, all or nothing, and return it; see `archive.unpack`."""
+        return archive.unpack(self.data, into, top=self.manifest.name)
+
+
+def build(
+    name: str,
+    version: str,
+    members: Iterable[Member],
+    *,
+    use_cases: Mapping[str, UseCase],
+    model: Mapping[str, str],
+) -> Bundle:
+    """Pack ``members`` and a manifest that describes them. The same arguments give the same tar on every machine."""
+    reference.check_name(name)
+    reference.check_version(version)
+    files = list(members)
+    if any(member.path == manifest.FILE for member in files):
+        raise ConflictError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
+    described = Manifest(
+        name=name, version=version, model=model, files=manifest.file_digests(files), use_cases=use_cases
+    )
+    files.append(Member(path=manifest.FILE, data=described.to_bytes()))
+    return Bundle.open(archive.compress(archive.pack(name, files)), what=name)
+
+
+def _placed(problem: Problem, what: str) -> Problem:
+    file = f"{what}/{problem.file}" if what and problem.file else what or problem.file
+    return Problem(problem.message, file=file, line=problem.line, column=problem.column, hint=problem.hint)

@@ -1,0 +1,106 @@
+"""A bundle's README: Markdown fragments, rendered by Jinja2 and joined.
+
+    ## Parameters                                   ## Parameters
+
+    {{ parameters | parameter_table }}      ->      | Name | Default | Required | Type | Description |
+                                                    | --- | --- | --- | --- | --- |
+                                                    | `IMAGE_NAME` | `model-zoo` | yes | string | … |
+
+Fragments are sandboxed: they can format what they are given, and reach nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from packyard.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+class Row(Protocol):
+    """What a parameter table shows of a setter; ``use_cases`` are those that have it, empty for all."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> object: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def required(self) -> bool: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def use_cases(self) -> Sequence[str]: ...
+
+
+def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
+    """Render ``fragments``, pairs of file name and text, and join them with one blank line; empty ones are left out.
+
+    An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
+    """
+    environment = _environment()
+    rendered = (_render(environment, file, text, context).strip("\n") for file, text in fragments)
+    return ("\n\n".join(filter(None, rendered)) + "\n").encode()
+
+
+def parameter_table(rows: Iterable[Row]) -> str:
+    """Return a Markdown table of setters, one line each; with the column "Use cases" if a setter is not in all."""
+    shown = list(rows)
+    columns = ["Name", "Default", "Required", "Type", "Description"]
+    cells: list[list[object]] = [
+        [_code(r.name), _code(r.value), "yes" if r.required else "no", r.type, r.description] for r in shown
+    ]
+    if any(row.use_cases for row in shown):
+        columns.append("Use cases")
+        for line, row in zip(cells, shown, strict=True):
+            line.append(", ".join(map(_code, row.use_cases)) or "all")
+    lines = [columns, ["---"] * len(columns), *(map(_cell, line) for line in cells)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _environment() -> Environment:
+    from jinja2 import StrictUndefined  # slow to import, and only `build` needs it
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals["parameter_table"] = environment.filters["parameter_table"] = parameter_table
+    return environment
+
+
+def _render(environment: Environment, file: str, text: str, context: Mapping[str, object]) -> str:
+    from jinja2 import Template, TemplateSyntaxError
+
+    try:
+        code = environment.compile(text, filename=file)
+        return Template.from_code(environment, code, dict(environment.globals)).render(context)
+    except TemplateSyntaxError as error:
+        raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
+    except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …
+        raise InputError(Problem(str(error) or type(error).__name__, file=file, line=_line(error, file))) from error
+
+
+def _line(error: Exception, file: str) -> int:
+    """Return the line of the fragment in which ``error`` was raised; Jinja2 puts it into the traceback."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (lines[-1] or 0) if lines else 0
+
+
+def _code(value: object) -> str:
+    """Return a value as a Markdown code span that backticks inside do not end (CommonMark 6.1); nothing as nothing."""
+    text = "" if value is None else str(value)
+    if not text:
+        return ""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value or "").split()).replace("|", "\\|")

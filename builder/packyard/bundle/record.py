@@ -1,0 +1,138 @@
+"""JSON that machines write: one spelling for the same content, and typed reading that loses nothing.
+
+A reader takes the fields that it knows; the rest is kept and written back, so that an older packyard does not change
+the digest of what a newer one wrote. Reading stops at the first fault, with its path: ``setters.FOO.required``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, Problem
+
+API_VERSION = "packyard/v1"
+
+_T = TypeVar("_T")
+
+
+def to_bytes(document: Mapping[str, object]) -> bytes:
+    """Return ``document`` as UTF-8 with sorted keys, two spaces and a final newline."""
+    return (json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def parse(data: bytes, *, kind: str, file: str) -> Fields:
+    """Read the document of an API ``kind``; ``file`` is its name in messages."""
+    try:
+        document = json.loads(data.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
+        to_bytes({"": document})
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(Problem(f"is not JSON that can be kept: {error}", file=file)) from error
+    fields = Fields(document, file=file)
+    found = f"{fields.text('apiVersion')} {fields.text('kind')}"
+    if found != f"{API_VERSION} {kind}":
+        problem = f"expected {API_VERSION} {kind}, found {found}"
+        raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
+    return fields
+
+
+class Fields:
+    """The fields of one JSON object: each is taken by its name and type; `rest` is what nobody took."""
+
+    def __init__(self, value: object, *, file: str, path: str = "") -> None:
+        self._file = file
+        self._path = path
+        if not isinstance(value, dict):
+            raise self._wrong(path, "an object", value)
+        self._left: dict[str, Any] = dict(value)
+
+    def text(self, key: str) -> str:
+        """Take a text."""
+        return self._take(key, str, "a text")
+
+    def flag(self, key: str) -> bool:
+        """Take true or false."""
+        return self._take(key, bool, "true or false")
+
+    def size(self, key: str) -> int:
+        """Take a whole number that is not negative."""
+        number = self._take(key, int, "a whole number")
+        if isinstance(number, bool) or number < 0:
+            raise self._wrong(self._at(key), "a size", number)
+        return number
+
+    def digest(self, key: str) -> Digest:
+        """Take a digest."""
+        return self._digest(self._at(key), self.text(key))
+
+    def value(self, key: str) -> object:
+        """Take whatever is there; it must be."""
+        return self._take(key, object, "a value")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Take a list of texts."""
+        items = self._take(key, list, "a list")
+        for index, item in enumerate(items):
+            if not isinstance(item, str):
+                raise self._wrong(f"{self._at(key)}[{index}]", "a text", item)
+        return tuple(items)
+
+    def list(self, key: str) -> tuple[Fields, ...]:
+        """Take a list of objects."""
+        items = enumerate(self._take(key, list, "a list"))
+        return tuple(Fields(item, file=self._file, path=f"{self._at(key)}[{index}]") for index, item in items)
+
+    def map(self, key: str) -> dict[str, Fields]:
+        """Take an object whose values are objects."""
+        items = self._take(key, dict, "an object").items()
+        return {name: Fields(item, file=self._file, path=f"{self._at(key)}.{name}") for name, item in items}
+
+    def text_map(self, key: str) -> dict[str, str]:
+        """Take an object whose values are texts."""
+        items = self._take(key, dict, "an object")
+        for name, item in items.items():
+            if not isinstance(item, str):
+                raise self._wrong(f"{self._at(key)}.{name}", "a text", item)
+        return dict(items)
+
+    def digest_map(self, key: str) -> dict[str, Digest]:
+        """Take an object whose values are digests."""
+        return {name: self._digest(f"{self._at(key)}.{name}", text) for name, text in self.text_map(key).items()}
+
+    def rest(self) -> dict[str, object]:
+        """Return the fields that were not taken."""
+        return dict(self._left)
+
+    def _take(self, key: str, kind: type[_T], name: str) -> _T:
+        if key not in self._left:
+            raise IntegrityError(Problem(f"{self._at(key)}: is missing", file=self._file))
+        value = self._left.pop(key)
+        if not isinstance(value, kind):
+            raise self._wrong(self._at(key), name, value)
+        return value
+
+    def _digest(self, path: str, text: str) -> Digest:
+        try:
+            return Digest.parse(text)
+        except InputError as error:
+            raise IntegrityError(Problem(f"{path}: {error}", file=self._file)) from error
+
+    def _at(self, key: str) -> str:
+        return f"{self._path}.{key}" if self._path else key
+
+    def _wrong(self, path: str, expected: str, found: object) -> IntegrityError:
+        shown = repr(found) if len(repr(found)) < 80 else type(found).__name__
+        return IntegrityError(Problem(f"{path or 'the document'}: expected {expected}, found {shown}", file=self._file))
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a key is there twice")
+    return document
+
+
+def _no_constant(text: str) -> object:
+    raise ValueError(f"{text} is not a JSON number")

@@ -1,0 +1,191 @@
+"""The tar format, as little of it as bundles need, written and read here down to the byte.
+
+Why not ``tarfile``: its output changed between Python 3.8 and 3.9, and a bundle's identity is the digest of these
+bytes, on every Python to come. Its reader takes a damaged header for the end of the archive, and in versions that we
+run on a crafted size makes it loop for ever. What is written here is byte for byte what ``tarfile`` (USTAR) of
+Python 3.9 and later writes for the same names, so a stranger can rebuild a bundle without us; a test holds that.
+
+Neither names nor sizes are judged here: that is ``archive``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from packyard.errors import InputError, IntegrityError, Problem
+
+FILE = "0"
+DIRECTORY = "5"
+
+MTIME = 315619200
+"""1980-01-02T00:00:00Z, the time of everything in a bundle.
+
+Zero will not do: GNU tar calls 1970 "an implausibly old time stamp", and zip, to which people repack, begins with
+1980. The second of January is 1980 in every time zone.
+"""
+
+_BLOCK = 512
+_RECORD = 10240
+_NAME, _PREFIX = 100, 155
+_EXTENSION_LIMIT = 64 * 1024
+_MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry of an archive, as it stands there; ``kind`` is tar's type flag."""
+
+    name: str
+    kind: str = FILE
+    mode: int = 0o644
+    data: bytes = b""
+
+
+def write(entries: Iterable[Entry]) -> bytes:
+    """Return the archive of ``entries`` in the order given; nothing but their fields has a say in its bytes."""
+    parts = []
+    for entry in entries:
+        parts += [_header(entry), entry.data, bytes(-len(entry.data) % _BLOCK)]
+    size = sum(map(len, parts)) + 2 * _BLOCK
+    return b"".join(parts) + bytes(2 * _BLOCK + -size % _RECORD)
+
+
+def read(tar: bytes) -> Iterator[Entry]:
+    """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
+
+    Pax and GNU long names are understood; what else pax can change (a size, a sparse map) is refused.
+    """
+    position = 0
+    name: str | None = None
+    while any(block := tar[position : position + _BLOCK]):
+        header = _Header.parse(block, position)
+        start, position = position + _BLOCK, position + _BLOCK + header.size + -header.size % _BLOCK
+        if position > len(tar):
+            raise refusal("the archive ends in the middle of an entry")
+        data = tar[start : start + header.size]
+        if header.kind in "xgL":
+            name = _extended_name(header.kind, data) or name
+        else:
+            yield Entry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
+            name = None
+    if name is not None:
+        raise refusal("the archive ends after an extended header")
+    _check_end(tar[position:])
+
+
+def _check_end(rest: bytes) -> None:
+    if len(rest) < 2 * _BLOCK:
+        raise refusal("the archive has no end mark; it was cut off")
+    if rest.count(0) != len(rest):
+        raise refusal("there is something behind the end of the archive")
+
+
+def _header(entry: Entry) -> bytes:
+    prefix, name = _split(entry.name)
+    fields = (
+        name.ljust(_NAME, b"\0"),
+        b"%07o\0" % entry.mode,
+        b"%07o\0" % 0,  # uid
+        b"%07o\0" % 0,  # gid
+        b"%011o\0" % len(entry.data),
+        b"%011o\0" % MTIME,
+        b" " * 8,  # the checksum is computed with spaces in its place
+        entry.kind.encode(),
+        bytes(100),  # link target
+        _MAGIC_POSIX,
+        bytes(32 + 32 + 8 + 8),  # user name, group name, device numbers
+        prefix.ljust(_PREFIX, b"\0"),
+        bytes(12),
+    )
+    header = b"".join(fields)
+    return header[:148] + b"%06o\0 " % sum(header) + header[156:]
+
+
+def _split(text: str) -> tuple[bytes, bytes]:
+    """Split a name at the first ``/`` that makes both parts fit into a ustar header."""
+    name = text.encode()
+    if len(name) <= _NAME:
+        return b"", name
+    for at in range(len(name) - 1 - _NAME, min(_PREFIX, len(name) - 2) + 1):
+        if name[at] == ord("/"):
+            return name[:at], name[at + 1 :]
+    raise InputError(Problem("the path is too long for a tar archive", file=text, hint="shorten it to 100 characters"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    name: str
+    kind: str
+    mode: int
+    size: int
+
+    @classmethod
+    def parse(cls, block: bytes, position: int) -> _Header:
+        """Read a header block; ``position`` is for the message."""
+        if len(block) < _BLOCK:
+            raise refusal("the archive ends in the middle of a header")
+        if _octal(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
+            raise refusal(f"the header at byte {position} is damaged")
+        magic = block[257:265]
+        if magic not in (_MAGIC_POSIX, _MAGIC_GNU):
+            raise refusal(f"the header at byte {position} is in no format that is known here")
+        name = _text(block[:_NAME])
+        if magic == _MAGIC_POSIX and block[345] != 0:
+            name = f"{_text(block[345:500])}/{name}"
+        kind = FILE if block[156] == 0 else chr(block[156])
+        return cls(name=name, kind=kind, mode=_octal(block[100:108]), size=_octal(block[124:136]))
+
+
+def _octal(field: bytes) -> int:
+    match = re.fullmatch(rb" *([0-7]*)[ \0]*", field)
+    if match is None:
+        raise refusal(f"{field!r} in a header is not an octal number")
+    return int(match[1] or b"0", 8)
+
+
+def _text(field: bytes) -> str:
+    return _decode(field.partition(b"\0")[0])
+
+
+def _decode(name: bytes) -> str:
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        raise refusal(f"the name {name!r} is not UTF-8") from error
+
+
+def _extended_name(kind: str, data: bytes) -> str | None:
+    """Return the name that an extended header (pax local or global, GNU long name) gives to the next entry, if any."""
+    if len(data) > _EXTENSION_LIMIT:
+        raise refusal("an extended header is larger than 64 KiB")
+    if kind == "L":
+        return _decode(data.removesuffix(b"\0"))
+    records = _pax_records(data)
+    forbidden = {"size", "linkpath", "hdrcharset"} | ({"path"} if kind == "g" else set())
+    for key in records:
+        if key in forbidden or key.startswith("GNU.sparse."):
+            raise refusal(f"the extended header {key!r} is not accepted")
+    return records.get("path")
+
+
+def _pax_records(data: bytes) -> dict[str, str]:
+    """Read ``<length> <key>=<value>\\n`` records; the length counts the whole record (POSIX.1-2001, pax)."""
+    records: dict[str, str] = {}
+    position = 0
+    while position < len(data):
+        match = re.compile(rb"([1-9][0-9]{0,5}) ([^=\n]+)=").match(data, position)
+        end = position + int(match[1]) if match else 0
+        if match is None or not match.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            raise refusal("an extended header is damaged")
+        key = _decode(match[2])
+        value = data[match.end() : end - 1]
+        records[key] = _decode(value) if key == "path" else ""
+        position = end
+    return records
+
+
+def refusal(message: str) -> IntegrityError:
+    """Return the error for an archive that is damaged or made to harm."""
+    return IntegrityError(Problem(message, hint="do not use this archive; fetch it again"))
