@@ -1,0 +1,33 @@
+"""The checksum file beside each bundle, for people with nothing but ``sha256sum -c``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from packyard.channel.entry import bundle_key
+from packyard.digest import Digest
+from packyard.errors import IntegrityError, Problem
+
+if TYPE_CHECKING:
+    from packyard.channel.entry import Entry
+
+_LINE = re.compile(rb"([0-9a-f]{64}) [ *][^\n]+\r?\n?")
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a bundle's checksum file."""
+    return bundle_key(name, version) + ".sha256"
+
+
+def line(entry: Entry) -> bytes:
+    """Return the file's one line, ``<hex>  <name>.tar.gz``."""
+    return f"{entry.digest.hex}  {entry.name}.tar.gz\n".encode()
+
+
+def parse(data: bytes, *, what: str) -> Digest:
+    """Read the digest from a checksum file that `line` or ``sha256sum`` wrote for one file."""
+    match = _LINE.fullmatch(data)
+    if match is None:
+        raise IntegrityError(Problem("is not the checksum of one file", file=what))
+    return Digest("sha256:" + match[1].decode())

@@ -1,0 +1,86 @@
+"""One line of an index: a published bundle, and what a reader needs to choose, fetch and check it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from packyard.bundle import record
+from packyard.digest import Digest
+from packyard.errors import IntegrityError
+
+if TYPE_CHECKING:
+    from packyard.bundle.bundle import Bundle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A published bundle.
+
+    ``tar``, the digest of the uncompressed tar, is what it *is*; ``digest`` and ``size`` are those of the published
+    ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml.
+    """
+
+    name: str
+    version: str
+    tar: Digest
+    digest: Digest
+    size: int
+    use_cases: tuple[str, ...] = ()
+    model: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> Entry:
+        """Describe ``bundle``."""
+        return cls(
+            name=bundle.manifest.name,
+            version=bundle.manifest.version,
+            tar=bundle.tar,
+            digest=Digest.of(bundle.data),
+            size=len(bundle.data),
+            use_cases=tuple(sorted(bundle.manifest.use_cases)),
+            model=dict(bundle.manifest.model),
+        )
+
+    @classmethod
+    def parse(cls, fields: record.Fields) -> Entry:
+        """Read an entry from its JSON."""
+        return cls(
+            name=fields.text("name"),
+            version=fields.text("version"),
+            tar=fields.digest("tar"),
+            digest=fields.digest("digest"),
+            size=fields.size("size"),
+            use_cases=fields.texts("useCases"),
+            model=fields.text_map("model"),
+            extra=fields.rest(),
+        )
+
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
+        known = {
+            "name": self.name,
+            "version": self.version,
+            "tar": self.tar,
+            "digest": self.digest,
+            "size": self.size,
+            "useCases": list(self.use_cases),
+            "model": dict(self.model),
+        }
+        return {**self.extra, **known}
+
+    def verify(self, data: bytes) -> None:
+        """Raise `IntegrityError`, naming expected and found, unless ``data`` is the published ``.tar.gz``."""
+        if len(data) != self.size:
+            raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
+        self.digest.verify(data, what=str(self))
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+def bundle_key(name: str, version: str) -> str:
+    """Return the key of a bundle: the address that users type, below that of the channel."""
+    return f"{version}/{name}.tar.gz"

@@ -1,0 +1,151 @@
+"""Publishing: which objects a bundle becomes, and in which order they are written.
+
+Bundle, then checksum, then index: whatever the index lists is there, and what an interrupted publish left behind is
+not listed; to publish the same bundles again completes it. All refusals come before the first write, but for those
+that a publisher who is at work at the same moment provokes.
+
+    <version>/<name>.tar.gz            the bundle
+    <version>/<name>.tar.gz.sha256     its checksum, for ``sha256sum -c``
+    index/index.json                   see ``index``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from packyard.bundle import archive, reference
+from packyard.bundle.bundle import Bundle
+from packyard.channel import checksum, index
+from packyard.channel.entry import Entry, bundle_key
+from packyard.channel.index import Index
+from packyard.channel.stores import NotFoundError, Store
+from packyard.digest import Digest
+from packyard.errors import ConflictError, IntegrityError, Problem
+
+Status = Literal["published", "completed", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """What was done for one bundle; ``entry`` describes the file that the channel holds now.
+
+    ``published``: it was not there; ``completed``: an earlier publish had been interrupted; ``unchanged``: a no-op.
+    """
+
+    entry: Entry
+    key: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """One bundle beside what the channel has of it; ``entry`` describes the file that will be, or is, published."""
+
+    bundle: Bundle
+    entry: Entry
+    has_bundle: bool
+    has_checksum: bool
+
+    @property
+    def key(self) -> str:
+        return bundle_key(self.entry.name, self.entry.version)
+
+
+def publish(store: Store, bundles: Iterable[Bundle]) -> list[Publication]:
+    """Publish ``bundles`` and return what was done for each, in their order.
+
+    A bundle is judged by its tar: the same tar under the same name and version leaves the published file and its
+    checksum alone, even if it was compressed otherwise. Another tar is a `ConflictError`, which names both digests,
+    for all bundles concerned; then nothing is written. A published file that is damaged is an `IntegrityError`.
+    """
+    before = _read_index(store)
+    plans = _plan_all(store, bundles)
+    before.add(*(plan.entry for plan in plans))
+    entries = [_write(store, plan) for plan in plans]
+    index.record(store, entries)
+    listed = set(map(str, before.entries))
+    return [
+        Publication(entry=entry, key=plan.key, status=_status(plan, str(entry) in listed))
+        for plan, entry in zip(plans, entries, strict=True)
+    ]
+
+
+def _status(plan: _Plan, listed: bool) -> Status:
+    if not plan.has_bundle:
+        return "published"
+    return "unchanged" if plan.has_checksum and listed else "completed"
+
+
+def _read_index(store: Store) -> Index:
+    try:
+        return index.read(store)
+    except NotFoundError:
+        return Index()
+
+
+def _plan_all(store: Store, bundles: Iterable[Bundle]) -> list[_Plan]:
+    plans: list[_Plan] = []
+    problems: list[Problem] = []
+    for bundle in bundles:
+        reference.check_name(bundle.manifest.name)
+        reference.check_version(bundle.manifest.version)
+        try:
+            plans.append(_plan(store, bundle))
+        except ConflictError as error:
+            problems += error.problems
+    if problems:
+        raise ConflictError(*problems)
+    return plans
+
+
+def _plan(store: Store, bundle: Bundle) -> _Plan:
+    entry = Entry.of(bundle)
+    published = _get(store, bundle_key(entry.name, entry.version))
+    if published is not None:
+        entry = _published_entry(bundle, published)
+    found = _get(store, checksum.key(entry.name, entry.version))
+    if found is not None:
+        _check_checksum(entry, found)
+    return _Plan(bundle=bundle, entry=entry, has_bundle=published is not None, has_checksum=found is not None)
+
+
+def _write(store: Store, plan: _Plan) -> Entry:
+    """Write what is missing of a bundle, and return the entry of the file that the channel holds then."""
+    entry = plan.entry
+    if not plan.has_bundle:
+        try:
+            store.put(plan.key, plan.bundle.data)
+        except ConflictError:  # another publisher was faster; it may be the same tar, compressed otherwise
+            entry = _published_entry(plan.bundle, store.get(plan.key))
+    if not plan.has_checksum:
+        store.put(checksum.key(entry.name, entry.version), checksum.line(entry))
+    return entry
+
+
+def _published_entry(bundle: Bundle, published: bytes) -> Entry:
+    """Describe the file that the channel has in the place of ``bundle``, if its tar is the same."""
+    key = bundle_key(bundle.manifest.name, bundle.manifest.version)
+    try:
+        tar = Digest.of(archive.decompress(published))
+    except IntegrityError as error:
+        raise IntegrityError(Problem(f"the published file is damaged: {error}", file=key)) from error
+    if tar != bundle.tar:
+        problem = f"is published with other content: its tar is {tar}, the new one {bundle.tar}"
+        raise ConflictError(Problem(problem, file=key, hint="a published version never changes: raise the version"))
+    return replace(Entry.of(bundle), digest=Digest.of(published), size=len(published))
+
+
+def _check_checksum(entry: Entry, found: bytes) -> None:
+    key = checksum.key(entry.name, entry.version)
+    listed = checksum.parse(found, what=key)
+    if listed != entry.digest:
+        raise IntegrityError(Problem(f"is of another file: it says {listed}, the file is {entry.digest}", file=key))
+
+
+def _get(store: Store, key: str) -> bytes | None:
+    try:
+        return store.get(key)
+    except NotFoundError:
+        return None
