@@ -1,0 +1,103 @@
+"""Which fields of a document are bound by a setter comment.
+
+The places are those where kustomize 3.8.7 honours one:
+
+    a: 1 # C                behind a scalar            # C
+    - a # C                                            b: 1       alone above a key, or above a list item
+    l: [a, b] # C           every element              l: # C
+    {a: 1, # C                                         - a        the list, behind its key or above it
+
+A comment behind a value wins over one above it. Two comment lines, or a blank line below the comment, bind nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.setters.comment import Reference, parse
+from packyard.setters.fieldtype import Step
+from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
+
+
+class Binding:
+    """A field, and the reference of the comment that binds it."""
+
+    __slots__ = ("comment", "flow", "from_key", "node", "path", "reference")
+
+    def __init__(
+        self,
+        node: Scalar | Sequence,
+        path: tuple[Step, ...],
+        reference: Reference,
+        comment: Comment,
+        flow: bool,
+        from_key: bool,
+    ) -> None:
+        self.node = node
+        self.path = path
+        self.reference = reference
+        self.comment = comment
+        self.flow = flow  # whether the field stands inside brackets
+        self.from_key = from_key  # whether the comment belongs to the key, not to the value
+
+
+def find(document: Document) -> list[Binding]:
+    """Return every bound field of a document in the order of the text."""
+    return list(_find(document.root, (), False)) if document.root else []
+
+
+def path_text(path: tuple[Step, ...]) -> str:
+    """Write a path as people do: ``spec.containers[0].image``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
+    if isinstance(node, Mapping):
+        for entry in node.entries:
+            yield from _of_part(entry, (*path, entry.name), node.flow or flow)
+    elif isinstance(node, Sequence):
+        for index, item in enumerate(node.items):
+            yield from _of_part(item, (*path, index), node.flow or flow)
+
+
+def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
+    value = part.value
+    behind = _bound(value.comment)
+    above = _bound(_alone_above(part))
+    if isinstance(value, Scalar):
+        chosen = behind or (above if isinstance(part, Entry) or value.comment is None else None)
+        if chosen:
+            yield Binding(value, path, *chosen, flow, chosen is not behind)
+        return
+    if isinstance(value, Sequence):
+        chosen = above or _bound(part.comment) or (behind if value.flow else None)
+        if chosen and isinstance(part, Entry):
+            yield Binding(value, path, *chosen, flow, True)
+        if behind and value.flow:
+            for index, item in enumerate(value.items):
+                if isinstance(item.value, Scalar) and item.value.comment is None:
+                    yield Binding(item.value, (*path, index), *behind, True, False)
+    elif isinstance(value, Mapping) and isinstance(part, Item) and above and value.entries:
+        first = value.entries[0]
+        if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
+            yield Binding(first.value, (*path, first.name), *above, flow, True)
+    yield from _find(value, path, flow)
+
+
+def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:
+    reference = parse(comment.text) if comment else None
+    return (reference, comment) if reference and comment else None
+
+
+def _alone_above(part: Part) -> Comment | None:
+    """Return the comment directly above, if it is one line and no blank line follows."""
+    if not part.head:
+        return None
+    comment = part.head[-1]
+    source: Source = part.value.source
+    if not comment.own_line or source.locate(part.start)[0] != source.locate(comment.start)[0] + 1:
+        return None
+    if len(part.head) > 1 and source.locate(part.head[-2].start)[0] == source.locate(comment.start)[0] - 1:
+        return None
+    return comment

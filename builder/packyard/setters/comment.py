@@ -1,0 +1,71 @@
+"""What a setter comment refers to.
+
+Two forms, both a JSON object alone in the comment (kustomize 3.8.7, `fieldmeta.Read`)::
+
+    # {"$openapi":"NAME"}                                          a setter of that name, else a substitution
+    # {"$ref":"#/definitions/io.k8s.cli.setters.NAME"}              exactly this definition
+
+Anything else is an ordinary comment.
+"""
+
+from __future__ import annotations
+
+import re
+
+SETTER_PREFIX = "io.k8s.cli.setters."
+SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
+REF_PREFIX = "#/definitions/"
+
+#: What a file must hold somewhere for any of its comments to be one of ours: a search before a parse.
+MARKS = (b"$openapi", b"$ref")
+
+_SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$openapi"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
+
+
+class Reference:
+    """The definition that a comment names; ``kind`` is setter, substitution, or empty where the short form leaves it open."""
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+
+
+def parse(text: str) -> Reference | None:
+    """Read a comment, its ``#`` included; None where it refers to nothing."""
+    short = _SHORT.match(text)
+    if short:
+        return Reference("", short.group(1))
+    body = text.lstrip("#").strip()
+    if not (body.startswith("{") and ("$openapi" in body or "$ref" in body)):
+        return None
+    import json
+
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return None
+    if "$openapi" in value and all(isinstance(member, str) for member in value.values()):
+        return Reference("", value["$openapi"])
+    ref = value.get("$ref")
+    return parse_ref(ref) if isinstance(ref, str) else None
+
+
+def parse_ref(ref: str) -> Reference | None:
+    """Read ``#/definitions/io.k8s.cli.setters.NAME`` or its like for a substitution."""
+    key = ref.removeprefix(REF_PREFIX)
+    if key == ref:
+        return None
+    if key.startswith(SETTER_PREFIX):
+        return Reference("setter", key.removeprefix(SETTER_PREFIX))
+    if key.startswith(SUBSTITUTION_PREFIX):
+        return Reference("substitution", key.removeprefix(SUBSTITUTION_PREFIX))
+    return None
+
+
+def write(name: str) -> str:
+    """Write the short form."""
+    import json
+
+    return "# " + json.dumps({"$openapi": name}, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,86 @@
+"""Packages on disk: which directories are one, and which files belong to it.
+
+A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it, without
+those of packages further down and without what its ``.krmignore`` names.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from packyard.errors import InputError, Problem
+from packyard.setters.krmfile import NAME
+from packyard.setters.plan import PackageFiles
+from packyard.text.tree import Tree
+
+
+def find_packages(tree: Tree, *, recursive: bool) -> list[str]:
+    """Return the package directories, as paths below the tree's root (an empty text is the root itself).
+
+    Without ``recursive`` it is the root alone. With it the order is kustomize's: a directory takes its turn where the
+    name ``Krmfile`` sorts among its entries, so ``Apps/`` comes before the directory that holds it, ``apps/`` after.
+    """
+    if not tree.root_dir.is_dir():
+        raise InputError(Problem("is no directory", file=str(tree.root_dir)))
+    if not recursive:
+        found = [""] if (tree.root_dir / NAME).exists() else []
+    else:
+        holders = [folder for folder, folders, files in tree.walk() if NAME in files or NAME in folders]
+        found = sorted(holders, key=lambda folder: [part.encode() for part in (*folder.split("/"), NAME) if part])
+    if not found:
+        hint = "no directory below has one" if recursive else "-R looks below"
+        raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
+    return found
+
+
+def read_package(tree: Tree, package: str) -> PackageFiles:
+    """Read a package's Krmfile and resource files; a symbolic link's content is read, a linked folder is not entered."""
+    prefix = f"{package}/" if package else ""
+    krmfile = tree.read(prefix + NAME)
+    ignored = _Ignore(tree, prefix)
+    resources: dict[str, bytes] = {}
+    for folder, folders, files in tree.walk(package):
+        below = "" if folder == package else folder.removeprefix(prefix) + "/"
+        folders[:] = [
+            name
+            for name in folders
+            if not (tree.root_dir / folder / name / NAME).exists() and not ignored(below + name, folder=True)
+        ]
+        for name in files:
+            if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
+                resources[below + name] = tree.read(prefix + below + name)
+    return PackageFiles(krmfile, resources, _display(tree.root_dir, prefix))
+
+
+def _display(root_dir: Path, prefix: str) -> str:
+    where = (root_dir / prefix).as_posix()
+    return "" if where == "." else where + "/"
+
+
+class _Ignore:
+    """The patterns of ``.krmignore``: shell patterns without ``**``; a leading ``/`` anchors, a trailing one is a folder."""
+
+    def __init__(self, tree: Tree, prefix: str) -> None:
+        path = prefix + ".krmignore"
+        text = tree.read(path).decode("utf-8", "replace") if (tree.root_dir / path).is_file() else ""
+        lines = [line.strip() for line in text.splitlines()]
+        patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
+        self.exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+        self.patterns = [pattern for pattern in patterns if not pattern.startswith("!")]
+
+    def __call__(self, path: str, *, folder: bool) -> bool:
+        matches = any(_matches(path, pattern, folder) for pattern in self.patterns)
+        return matches and not any(_matches(path, pattern, folder) for pattern in self.exempt)
+
+
+def _matches(path: str, pattern: str, folder: bool) -> bool:
+    if pattern.endswith("/"):
+        if not folder:
+            return False
+        pattern = pattern[:-1]
+    parts = path.split("/")
+    wanted = pattern.removeprefix("/").split("/")
+    if not pattern.startswith("/"):
+        parts = parts[-len(wanted) :]
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))

@@ -1,0 +1,284 @@
+"""The Krmfile: reading its definitions, and recording a value in it by splices.
+
+    openAPI:
+      definitions:
+        io.k8s.cli.setters.WORKERS:
+          type: integer
+          x-k8s-cli:
+            setter:
+              name: WORKERS
+              value: "4"        <- replaced
+              isSet: true       <- added where it is missing
+              setBy: me         <- replaced, or taken out, as kustomize 3.8.7 does
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from packyard.errors import InputError, Problem
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse_ref
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.text.document import check_keys, parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Collection, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
+
+NAME = "Krmfile"
+
+
+class Krmfile:
+    """A parsed Krmfile: its definitions, and where each setter's entry stands."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        documents = [document for document in parse_text(source) if document.root is not None]
+        if not documents:
+            raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
+        check_keys(documents[0])
+        root = documents[0].root
+        if not isinstance(root, Mapping):
+            raise InputError(Problem("its root is no mapping", file=source.name, line=1))
+        self.root = root
+        self._definitions = _section(root)
+        self.definitions = Definitions(
+            _parse_all(self._definitions, SETTER_PREFIX, "setter", _parse_setter),
+            _parse_all(self._definitions, SUBSTITUTION_PREFIX, "substitution", _parse_substitution),
+        )
+
+    def setter_entry(self, name: str) -> tuple[Mapping, Mapping]:
+        """Return a setter's definition and the ``setter`` mapping in it."""
+        definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None
+        setter = definition.mapping("x-k8s-cli", "setter") if definition else None
+        if definition is None or setter is None:
+            raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
+        return definition, setter
+
+    def record(self, setter: Setter, *, description: str = "") -> list[Edit]:
+        """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description."""
+        definition, entry = self.setter_entry(setter.name)
+        edits: list[Edit] = []
+        new: list[str] = []
+        gone = set()
+        if setter.is_list:
+            gone.add("value")
+            edits += _put(entry, "listValues", _list_text(entry, setter.values or ()), new)
+        else:
+            edits += _put_text(entry, "value", setter.value, new)
+        if setter.set_by:
+            edits += _put_plain(entry, "setBy", setter.set_by, new)
+        else:
+            gone.add("setBy")
+        if setter.is_set:
+            edits += _put(entry, "isSet", "true", new)
+        else:
+            gone.add("isSet")
+        edits += _take_out(entry, gone)
+        edits += _append(entry, new, gone)
+        if description:
+            new = []
+            edits += _put_plain(definition, "description", description, new)
+            edits += _append(definition, new, set())
+        return edits
+
+
+def _section(root: Mapping) -> Mapping | None:
+    """Return ``openAPI.definitions``; None where it is missing or null, as kustomize allows."""
+    node: Node = root
+    for name in ("openAPI", "definitions"):
+        assert isinstance(node, Mapping)
+        value = node.get(name)
+        if value is None or (isinstance(value, Scalar) and implicit_type(value.value) == "null"):
+            return None
+        if not isinstance(value, Mapping):
+            raise InputError(_at(value, f"{name} is no mapping"))
+        node = value
+    assert isinstance(node, Mapping)
+    return node
+
+
+def _parse_all(
+    section: Mapping | None, prefix: str, kind: str, parse: Callable[[str, Mapping, Mapping, Entry], object]
+) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for entry in section.entries if section else ():
+        name = entry.name.removeprefix(prefix)
+        if name == entry.name or not isinstance(entry.value, Mapping):
+            continue
+        body = entry.value.mapping("x-k8s-cli", kind)
+        if body is not None:
+            found[name] = parse(name, entry.value, body, entry)
+    return found
+
+
+def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -> Setter:
+    enum_values = body.mapping("enumValues")
+    listed = body.get("listValues")
+    schema = {
+        member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")
+    }
+    return Setter(
+        name=name,
+        value=body.text("value"),
+        values=tuple(_texts(listed)) if isinstance(listed, Sequence) else None,
+        type=definition.text("type"),
+        description=definition.text("description"),
+        required=body.text("required") == "true",
+        is_set=body.text("isSet") == "true",
+        set_by=body.text("setBy"),
+        default=definition.text("default") if definition.get("default") else None,
+        example=definition.text("example") if definition.get("example") else None,
+        enum_values={member.name: enum_values.text(member.name) for member in enum_values.entries}
+        if enum_values
+        else {},
+        schema=schema,
+        file=entry.key.source.name,
+        line=entry.key.source.locate(entry.start)[0],
+    )
+
+
+def _parse_substitution(name: str, _definition: Mapping, body: Mapping, entry: Entry) -> Substitution:
+    values = body.get("values")
+    markers: list[tuple[str, Reference | None]] = []
+    for item in values.items if isinstance(values, Sequence) else ():
+        if isinstance(item.value, Mapping):
+            markers.append((item.value.text("marker"), parse_ref(item.value.text("ref"))))
+    line = entry.key.source.locate(entry.start)[0]
+    return Substitution(name, body.text("pattern"), tuple(markers), entry.key.source.name, line)
+
+
+def to_value(node: Node) -> object:
+    """Turn a node of a definition into plain values: text, whole and other numbers, booleans, lists, mappings."""
+    if isinstance(node, Mapping):
+        return {entry.name: to_value(entry.value) for entry in node.entries}
+    if isinstance(node, Sequence):
+        return [to_value(item.value) for item in node.items]
+    if not isinstance(node, Scalar):
+        return None
+    kind = implicit_type(node.value) if node.style == "plain" else "string"
+    if kind == "integer":
+        return int(node.value.replace("_", ""), 0) if not node.value.lstrip("+-").isdigit() else int(node.value)
+    if kind == "number":
+        return float(node.value.replace("_", ""))
+    return {"boolean": node.value.lower() == "true", "null": None}.get(kind, node.value)
+
+
+def _texts(sequence: Sequence) -> list[str]:
+    return [item.value.value for item in sequence.items if isinstance(item.value, Scalar)]
+
+
+def _at(node: Node, message: str) -> Problem:
+    line, column = node.source.locate(node.start)
+    return Problem(message, file=node.source.name, line=line, column=column)
+
+
+def _put_text(mapping: Mapping, key: str, text: str, new: list[str]) -> list[Edit]:
+    """Put a value that must stay a string: the old quotes are kept, plain text that would not be one gets some."""
+    old = mapping.get(key)
+    style = old.style if isinstance(old, Scalar) and (old.value or old.style != "plain") else '"'
+    if style == "'" and double_quoted(text) == f'"{text}"':
+        return _put(mapping, key, "'" + text.replace("'", "''") + "'", new)
+    plain = style != '"' and style != "'" and is_plain_text(text, flow=mapping.flow)
+    return _put(mapping, key, text if plain else double_quoted(text), new)
+
+
+def _put_plain(mapping: Mapping, key: str, text: str, new: list[str]) -> list[Edit]:
+    return _put(mapping, key, text if is_plain_text(text, flow=mapping.flow) else double_quoted(text), new)
+
+
+def _put(mapping: Mapping, key: str, lexeme: str, new: list[str]) -> list[Edit]:
+    """Replace the value under ``key``, or note a new entry in ``new``."""
+    old = mapping.get(key)
+    if old is None:
+        new.append(f"{key}: {lexeme}")
+        return []
+    if old.lexeme == lexeme:
+        return []
+    if isinstance(old, Scalar) and old.style in "|>":
+        lexeme += "\n"
+    if old.start == old.end:  # `key:` with nothing behind it
+        lexeme = " " + lexeme
+    return [Edit(old.start, old.end, lexeme)]
+
+
+def _list_text(entry: Mapping, values: tuple[str, ...]) -> str:
+    """Write ``listValues`` in the form that the old ones have: in brackets, or an item a line."""
+    texts = [double_quoted(value) for value in values]
+    old = entry.entry("listValues")
+    if old is None or not isinstance(old.value, Sequence) or old.value.flow or not texts:
+        return "[" + ", ".join(texts) + "]"
+    source = old.value.source
+    indent = " " * (old.value.start - source.line_start(old.value.start))
+    return f"{line_break(source)}{indent}".join(f"- {text}" for text in texts)
+
+
+def _take_out(mapping: Mapping, keys: set[str]) -> list[Edit]:
+    """Remove entries: the lines of each in a block mapping, the text and one comma in a flow mapping."""
+    edits: list[Edit] = []
+    kept: Entry | None = None
+    for position, entry in enumerate(mapping.entries):
+        if entry.name not in keys:
+            kept = entry
+        elif not mapping.flow:
+            edits.append(_lines(entry))
+        elif kept:
+            edits.append(Edit(mapping.entries[position - 1].value.end, entry.value.end, ""))
+        else:
+            following = mapping.entries[position + 1].start if position + 1 < len(mapping.entries) else entry.value.end
+            edits.append(Edit(entry.start, following, ""))
+    return edits
+
+
+def _lines(entry: Entry) -> Edit:
+    """Remove an entry of a block mapping with its line break and the comment behind it."""
+    source = entry.key.source
+    start = source.line_start(entry.start)
+    if source.text[start : entry.start].strip(" \t"):
+        raise InputError(_at(entry.key, f"{entry.name} cannot be taken out where it stands"))
+    end = last_end(entry.value)
+    if end > entry.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
+        return Edit(start, end, "")
+    return Edit(start, _next_line(source, end), "")
+
+
+def _next_line(source: Source, position: int) -> int:
+    end = source.text.find("\n", position)
+    return len(source.text) if end < 0 else end + 1
+
+
+def _append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
+    """Add entries behind the last one that stays, in the mapping's own form, indentation and line ends."""
+    if not new:
+        return []
+    source = mapping.source
+    kept = [entry for entry in mapping.entries if entry.name not in gone]
+    if not kept:
+        raise InputError(_at(mapping, "nothing can be added to a mapping that is empty"))
+    end = last_end(kept[-1].value)
+    if mapping.flow:
+        return [Edit(end, end, "".join(f", {text}" for text in new))]
+    indent = " " * (kept[0].start - source.line_start(kept[0].start))
+    newline = line_break(source)
+    if source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
+        return [Edit(end, end, "".join(f"{indent}{text}{newline}" for text in new))]
+    at = _next_line(source, end)
+    lines = "".join(f"{indent}{text}{newline}" for text in new)
+    if at == len(source.text) and source.text[at - 1] not in "\r\n":  # no line break at the end of the file
+        return [Edit(at, at, newline + lines.removesuffix(newline))]
+    return [Edit(at, at, lines)]
+
+
+def last_end(node: Node) -> int:
+    """Return the position behind the last character of a node's last leaf."""
+    while isinstance(node, Collection) and not node.flow:
+        parts: list[Entry] = getattr(node, "entries", None) or getattr(node, "items", [])
+        if not parts:
+            break
+        node = parts[-1].value
+    return node.end
+
+
+def line_break(source: Source) -> str:
+    """Return the line break that the file uses, by its first line."""
+    end = source.text.find("\n")
+    return "\r\n" if end > 0 and source.text[end - 1] == "\r" else "\n"

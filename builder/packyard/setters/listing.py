@@ -1,0 +1,103 @@
+"""What a package's setters are now: one row each, with the number of fields that they reach."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from packyard.setters import binding as bindings
+from packyard.setters import comment
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.plan import PackageFiles, read_krmfile
+from packyard.text.document import decode, parse_text
+from packyard.text.node import Scalar, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setter of one package; texts are as in its definition."""
+
+    name: str
+    value: str
+    default: str | None
+    type: str
+    required: bool
+    is_set: bool
+    set_by: str
+    description: str
+    constraint: str
+    example: str | None
+    count: int  # of the fields that it reaches, itself or through substitutions
+    must_be_set: bool
+    package: str  # what paths in messages begin with
+    line: int
+
+
+def list_setters(package: PackageFiles) -> list[Row]:
+    """Return a row per setter, sorted by name."""
+    definitions = read_krmfile(package).definitions
+    counts = count_fields(package, definitions)
+    return [
+        _row(setter, counts[name], package.where)
+        for name, setter in sorted(definitions.setters.items())
+    ]
+
+
+def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
+    """Count, per setter, the fields that a set of it would write."""
+    counts: Counter[str] = Counter()
+    for path, data in package.resources.items():
+        if not any(mark in data for mark in comment.MARKS):
+            continue
+        name = package.where + path
+        for document in parse_text(Source(name, decode(data, name)[1])):
+            for bound in bindings.find(document):
+                definition = definitions.resolve(bound.reference)
+                if definition is None:
+                    continue
+                if isinstance(definition, Setter) and isinstance(bound.node, Scalar) == bool(definition.values):
+                    continue
+                counts.update(definitions.setters_of(definition))
+    return counts
+
+
+def _row(setter: Setter, count: int, where: str) -> Row:
+    value = f"[{','.join(setter.values)}]" if setter.values else setter.value
+    return Row(
+        name=setter.name,
+        value=value,
+        default=setter.default,
+        type=setter.type,
+        required=setter.required,
+        is_set=setter.is_set,
+        set_by=setter.set_by,
+        description=setter.description,
+        constraint=_constraint(setter),
+        example=setter.example,
+        count=count,
+        must_be_set=setter.must_be_set,
+        package=where,
+        line=setter.line,
+    )
+
+
+def _constraint(setter: Setter) -> str:
+    """Say in short what the definition allows: ``1 to 8``, ``small|large``, ``^/.*$``."""
+    if setter.enum_values:
+        return "|".join(setter.enum_values)
+    schema = setter.schema
+    choices = schema.get("enum")
+    if isinstance(choices, list):
+        return "|".join(str(choice) for choice in choices)
+    parts = []
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        parts.append(f"{low} to {high}")
+    elif low is not None:
+        parts.append(f"at least {low}")
+    elif high is not None:
+        parts.append(f"at most {high}")
+    for keyword in ("format", "pattern"):
+        if keyword in schema:
+            parts.append(str(schema[keyword]))
+    return ", ".join(parts)

@@ -1,0 +1,246 @@
+"""Everything that setting some values asks for: planned and checked as a whole, on bytes, before anything is written.
+
+    plan(package, {"TAG": ["1.8"]}).files  ->  {"Krmfile": b"…", "deployment.yaml": b"…"}
+
+Only the bytes of bound scalars and of the setters' own entries in the Krmfile change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packyard.errors import Problem, refuse, suggest
+from packyard.setters import binding as bindings
+from packyard.setters import comment, value
+from packyard.setters.binding import Binding
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.fieldtype import field_type
+from packyard.setters.krmfile import Krmfile, last_end, line_break
+from packyard.text import edit
+from packyard.text.document import decode, parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Document, Node, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.scalar import double_quoted, implicit_type
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFiles:
+    """One package directory in memory: its Krmfile, and its resource files by their path below it.
+
+    ``where`` stands before paths in messages; it is empty, or ends in a slash.
+    """
+
+    krmfile: bytes
+    resources: Mapping[str, bytes]
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field that a plan sets; old and new are texts without quotes, and may be equal."""
+
+    name: str  # of the definition that the field's comment refers to
+    file: str
+    line: int
+    column: int
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change: the fields, the new bytes of each file that differs, and how many fields each setter reaches."""
+
+    changes: tuple[Change, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    definitions: Definitions = field(default_factory=Definitions)
+
+
+def read_krmfile(package: PackageFiles) -> Krmfile:
+    """Parse a package's definitions."""
+    name = package.where + "Krmfile"
+    return Krmfile(Source(name, decode(package.krmfile, name)[1]))
+
+
+def plan(
+    package: PackageFiles,
+    values: Mapping[str, Sequence[str]],
+    *,
+    mark: bool = True,
+    set_by: str = "",
+    description: str = "",
+) -> Plan:
+    """Plan to give setters these values, a list setter any number of them, the others the first.
+
+    ``mark`` records them as set by a user. Raises `InputError` with every fault of every value.
+    """
+    krmfile = read_krmfile(package)
+    changed = {
+        name: replace(setter, is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
+        for name, setter in _with_values(krmfile.definitions, values, package.where).items()
+    }
+    return _plan(package, krmfile, changed, description)
+
+
+def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
+    """Plan to take values back to the defaults that the definitions record, no longer marked as set.
+
+    A required setter without a default goes back to empty, so that it has to be set again.
+    """
+    krmfile = read_krmfile(package)
+    setters = krmfile.definitions.setters
+    refuse(_unknown(name, setters, package.where) for name in names if name not in setters)
+    problems = [
+        setters[name].problem(f"setter {name!r} has no default to go back to", f"set it: packyard set DIR {name}=VALUE")
+        for name in names
+        if setters[name].default is None and not setters[name].required
+    ]
+    refuse(problems)
+    changed = {
+        name: replace(setters[name], value=setters[name].default or "", is_set=False, set_by="") for name in names
+    }
+    return _plan(package, krmfile, changed, "")
+
+
+def _with_values(
+    definitions: Definitions, values: Mapping[str, Sequence[str]], where: str
+) -> dict[str, Setter]:
+    problems: list[Problem] = []
+    changed: dict[str, Setter] = {}
+    for name, texts in values.items():
+        setter = definitions.setters.get(name)
+        if setter is None:
+            problems.append(_unknown(name, definitions.setters, where))
+            continue
+        problems += [setter.problem(fault) for fault in value.faults(setter, texts)]
+        changed[name] = replace(setter, values=tuple(texts)) if setter.is_list else replace(setter, value=texts[0])
+    refuse(problems)
+    return changed
+
+
+def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
+    return Problem(f'setter "{name}" is not found', file=where + "Krmfile", hint=suggest(name, known))
+
+
+def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str) -> Plan:
+    definitions = krmfile.definitions.with_setters(changed)
+    changes: list[Change] = []
+    counts = dict.fromkeys(changed, 0)
+    files: dict[str, bytes] = {}
+    edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
+    _apply(package.krmfile, krmfile.source, edits, "Krmfile", files)
+    for path, data in package.resources.items():
+        if any(mark in data for mark in comment.MARKS):
+            fields = _Fields(definitions, changed, counts)
+            source = Source(package.where + path, decode(data, package.where + path)[1])
+            for document in parse_text(source):
+                fields.visit(document)
+            changes += fields.changes
+            _apply(data, source, fields.edits, path, files)
+    return Plan(tuple(changes), files, counts, definitions)
+
+
+def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:
+    text = edit.apply(source.text, edits)
+    if text != source.text:
+        mark = data[: len(data) - len(source.text.encode())]
+        files[path] = mark + text.encode()
+
+
+class _Fields:
+    """The edits and changes of one file, gathered document by document."""
+
+    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], counts: dict[str, int]) -> None:
+        self.definitions = definitions
+        self.changed = changed
+        self.counts = counts
+        self.edits: list[Edit] = []
+        self.changes: list[Change] = []
+
+    def visit(self, document: Document) -> None:
+        for bound in bindings.find(document):
+            definition = self.definitions.resolve(bound.reference)
+            if definition is None:
+                continue
+            reached = [name for name in self.definitions.setters_of(definition) if name in self.changed]
+            if not reached:
+                continue
+            if isinstance(bound.node, Scalar):
+                if isinstance(definition, Setter) and definition.is_list:
+                    continue
+                self._scalar(document, bound, bound.node, definition)
+            elif isinstance(definition, Setter) and definition.values:
+                self._list(bound, definition, definition.values)
+            else:
+                continue
+            for name in reached:
+                self.counts[name] += 1
+
+    def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
+        new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
+        self._note(bound, definition, old.value, new)
+        wanted = _wanted(document, bound, old, definition, new)
+        if old.value == new and wanted in (None, _reads_as(old)):
+            return
+        lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
+        if old.style in "|>":
+            lexeme += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
+        elif old.start == old.end:
+            lexeme = " " + lexeme
+        if lexeme != old.lexeme:
+            self.edits.append(Edit(old.start, old.end, lexeme))
+
+    def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
+        node = bound.node
+        assert not isinstance(node, Scalar)
+        self._note(bound, definition, node.lexeme, ",".join(values))
+        texts = [double_quoted(text) for text in values]
+        if node.flow:
+            self.edits.append(Edit(node.start, node.end, "[" + ", ".join(texts) + "]"))
+            return
+        indent = " " * (node.start - node.source.line_start(node.start))
+        lines = (line_break(node.source) + indent).join(f"- {text}" for text in texts)
+        self.edits.append(Edit(node.start, last_end(node), lines))
+
+    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
+        line, column = bound.node.source.locate(bound.node.start)
+        path = bindings.path_text(bound.path)
+        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new))
+
+
+def _reads_as(scalar: Scalar) -> str:
+    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
+
+
+def _wanted(
+    document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str
+) -> str | None:
+    """Return the type that the field must be read as, or None where nobody says.
+
+    What Kubernetes or the definition declares goes first, as in kustomize 3.8.7. But a field that is a quoted, not empty
+    text stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
+    ``data: {USER_ID: 1000}``.
+    """
+    declared = definition.type if isinstance(definition, Setter) else "string"
+    declared = {"int": "integer", "bool": "boolean"}.get(declared, declared)
+    if isinstance(definition, Setter) and definition.value in definition.enum_values:
+        return None
+    if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
+        return declared or None
+    known = None if bound.from_key else _known_type(document.root, bound)
+    if isinstance(definition, Substitution):
+        numeric = known in value.PLAIN_TYPES
+        return known if numeric and implicit_type(new) == known else "string"
+    if declared in value.PLAIN_TYPES and old.style in "'\"" and old.value:
+        return declared if known in value.PLAIN_TYPES else "string"
+    return declared or (known if known != "int-or-string" else None)
+
+
+def _known_type(root: Node | None, bound: Binding) -> str | None:
+    if not isinstance(root, MappingNode):
+        return None
+    return field_type(root.text("apiVersion"), root.text("kind"), bound.path)

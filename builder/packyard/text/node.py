@@ -1,0 +1,206 @@
+"""The nodes of a YAML text, each with its span and the comments that belong to it.
+
+Spans are character positions in the text of their `Source`. Comments stand where a reader sees them::
+
+    # head of the entry          <- Entry.head
+    key: value  # behind         <- Scalar.comment
+    list:       # behind a key   <- Entry.comment, where a block collection follows
+      # head of the item         <- Item.head
+      - value
+      # foot of the item         <- Item.foot
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+
+
+class Source:
+    """The text of one file: decoded, without its byte order mark, with positions turned into lines on demand."""
+
+    __slots__ = ("_breaks", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._breaks: list[int] | None = None
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return line and column of a character, both counted from 1."""
+        if self._breaks is None:
+            self._breaks = [match.end() for match in _LINE_BREAK.finditer(self.text)]
+        line = bisect_right(self._breaks, index)
+        return line + 1, index - (self._breaks[line - 1] if line else 0) + 1
+
+    def line_start(self, index: int) -> int:
+        """Return the position of the first character of the line that holds ``index``."""
+        return index - self.locate(index)[1] + 1
+
+
+class Comment:
+    """A comment from its ``#`` to the end of its line."""
+
+    __slots__ = ("column", "own_line", "start", "text")
+
+    def __init__(self, text: str, start: int, column: int, own_line: bool) -> None:
+        self.text = text
+        self.start = start
+        self.column = column
+        self.own_line = own_line
+
+    @property
+    def end(self) -> int:
+        """The position behind the comment's last character."""
+        return self.start + len(self.text)
+
+
+class Node:
+    """A value with its span; ``comment`` is the one behind its last character."""
+
+    __slots__ = ("comment", "end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+        self.comment: Comment | None = None
+
+    @property
+    def lexeme(self) -> str:
+        """The text of the node as it is written, properties (``&anchor``, ``!tag``) included."""
+        return self.source.text[self.start : self.end]
+
+
+class Scalar(Node):
+    """A scalar: ``value`` is its text as YAML reads it, ``style`` one of ``plain ' " | >``."""
+
+    __slots__ = ("anchor", "style", "tag", "value")
+
+    def __init__(
+        self, source: Source, start: int, end: int, value: str, style: str, tag: str | None, anchor: str | None
+    ) -> None:
+        super().__init__(source, start, end)
+        self.value = value
+        self.style = style
+        self.tag = tag
+        self.anchor = anchor
+
+
+class Alias(Node):
+    """A reference to an anchored node."""
+
+    __slots__ = ("anchor",)
+
+    def __init__(self, source: Source, start: int, end: int, anchor: str) -> None:
+        super().__init__(source, start, end)
+        self.anchor = anchor
+
+
+class Part:
+    """One entry of a mapping or one item of a sequence, with the comments around it.
+
+    ``head`` are the comment lines directly above, ``foot`` those below that are indented deeper than what follows;
+    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line.
+    """
+
+    __slots__ = ("comment", "foot", "head", "start", "value")
+
+    def __init__(self, value: Node, start: int) -> None:
+        self.value = value
+        self.start = start
+        self.head: list[Comment] = []
+        self.foot: list[Comment] = []
+        self.comment: Comment | None = None
+
+
+class Entry(Part):
+    """A key and its value."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Node, value: Node, start: int) -> None:
+        super().__init__(value, start)
+        self.key = key
+
+    @property
+    def name(self) -> str:
+        """The key as text; an empty text for a key that is no scalar."""
+        return self.key.value if isinstance(self.key, Scalar) else ""
+
+
+class Item(Part):
+    """A value in a sequence."""
+
+    __slots__ = ()
+
+
+class Collection(Node):
+    """A mapping or a sequence; ``flow`` ones are written in brackets."""
+
+    __slots__ = ("anchor", "flow", "tag")
+
+    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
+        super().__init__(source, start, end)
+        self.flow = flow
+        self.tag = tag
+        self.anchor = anchor
+
+
+class Mapping(Collection):
+    """Entries in the order of the text; a key may occur twice (see ``document.check_keys``)."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
+        super().__init__(source, start, end, flow, tag, anchor)
+        self.entries: list[Entry] = []
+
+    def entry(self, name: str) -> Entry | None:
+        """Return the first entry with this key, or None."""
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        return None
+
+    def get(self, name: str) -> Node | None:
+        """Return the value under this key, or None."""
+        entry = self.entry(name)
+        return entry.value if entry else None
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return the text of the scalar under this key, or ``default`` where there is none."""
+        value = self.get(name)
+        return value.value if isinstance(value, Scalar) else default
+
+    def mapping(self, *names: str) -> Mapping | None:
+        """Follow keys down through mappings, or return None where one is missing or is something else."""
+        node: Node | None = self
+        for name in names:
+            node = node.get(name) if isinstance(node, Mapping) else None
+        return node if isinstance(node, Mapping) else None
+
+
+class Sequence(Collection):
+    """Items in the order of the text."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
+        super().__init__(source, start, end, flow, tag, anchor)
+        self.items: list[Item] = []
+
+
+class Document:
+    """One YAML document of a text: its root (None where it is empty) and the comments that belong to no node."""
+
+    __slots__ = ("head", "root", "source", "start", "tail")
+
+    def __init__(self, source: Source, start: int) -> None:
+        self.source = source
+        self.start = start
+        self.root: Node | None = None
+        self.head: list[Comment] = []
+        self.tail: list[Comment] = []
