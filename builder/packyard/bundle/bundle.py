@@ -10,7 +10,7 @@ from packyard.bundle import archive, manifest, reference
 from packyard.bundle.archive import Member
 from packyard.bundle.manifest import Manifest, UseCase
 from packyard.digest import Digest
-from packyard.errors import ConflictError, IntegrityError, Problem
+from packyard.errors import InputError, IntegrityError, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def build(
     reference.check_version(version)
     files = list(members)
     if any(member.path == manifest.FILE for member in files):
-        raise ConflictError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
+        raise InputError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
     described = Manifest(
         name=name, version=version, model=model, files=manifest.file_digests(files), use_cases=use_cases
     )

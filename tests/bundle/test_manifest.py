@@ -1,0 +1,107 @@
+"""packyard.json: the same bytes for the same content, nothing lost on the way, and every differing file named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from packyard.bundle.archive import Member
+from packyard.bundle.manifest import FILE, Manifest, Parameter, UseCase, file_digests
+from packyard.bundle.requirements import Requirement
+from packyard.errors import IntegrityError
+
+MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
+MANIFEST = Manifest(
+    name="bert",
+    version="v1.2.0",
+    model={"name": "bert", "precision": "fp32"},
+    files=file_digests(MEMBERS),
+    use_cases={
+        "quickstart/multi-node/user-mounted-nfs": UseCase(
+            setters={
+                "NFS_SERVER": Parameter(
+                    type="string", required=True, default="", description="Where it is, e.g. naïve"
+                ),
+                "BATCH_SIZE": Parameter(type="integer", required=False, default=64, description=""),
+            },
+            images=("model-zoo:2.7.0",),
+            requirements=(Requirement(kind="NFS", name=":"),),
+        )
+    },
+)
+
+
+def changed(**fields: Any) -> bytes:
+    return json.dumps({**json.loads(MANIFEST.to_bytes()), **fields}).encode()
+
+
+def test_parsing_what_was_written_gives_the_same_manifest_and_bytes() -> None:
+    assert Manifest.parse(MANIFEST.to_bytes()) == MANIFEST
+    assert Manifest.parse(MANIFEST.to_bytes()).to_bytes() == MANIFEST.to_bytes()
+
+
+def test_is_readable_json_with_sorted_keys_and_a_final_newline() -> None:
+    data = MANIFEST.to_bytes()
+    document = json.loads(data)
+    assert data == (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    assert (document["apiVersion"], document["kind"]) == ("packyard/v1", "Bundle")
+
+
+def test_does_not_depend_on_the_version_of_packyard() -> None:
+    import packyard
+
+    assert packyard.__version__ not in MANIFEST.to_bytes().decode()
+
+
+def test_keeps_unknown_fields_at_every_level() -> None:
+    document = json.loads(MANIFEST.to_bytes())
+    (use_case,) = document["useCases"].values()
+    for level in (document, use_case, use_case["setters"]["NFS_SERVER"], use_case["requirements"][0]):
+        level["fromTheFuture"] = {"deep": [1, None, "é"]}
+    data = (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    assert Manifest.parse(data).to_bytes() == data
+
+
+def test_verify_accepts_the_files_that_it_describes() -> None:
+    MANIFEST.verify([*MEMBERS, Member(path=FILE, data=b"itself")])
+
+
+def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
+    with pytest.raises(IntegrityError) as caught:
+        MANIFEST.verify([Member(path="README.md", data=b"# other\n"), Member(path="z.sh", data=b"")])
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("README.md: expected sha256:")
+    assert ", found sha256:" in lines[0]
+    assert lines[1:] == ["a/é.yaml: is missing", "z.sh: is extra: packyard.json does not name it"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff", "is not JSON"),
+        (b'{"a": 1, "a": 1}', "a key is there twice"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'{"a": "\\ud800"}', "is not JSON that can be kept"),
+        (b"[" * 100_000, "is not JSON that can be kept"),
+        (b"[]", "the document: expected an object, found"),
+        (b"{}", "apiVersion: is missing"),
+        (changed(apiVersion="packyard/v2"), r"found packyard/v2 Bundle \(a newer packyard may have written it\)"),
+        (changed(kind="Index"), "expected packyard/v1 Bundle, found packyard/v1 Index"),
+        (changed(name=1), "name: expected a text, found 1"),
+        (changed(files={"a": "md5:0"}), r"files\.a: 'md5:0' is not a digest"),
+        (changed(model={"a": []}), r"model\.a: expected a text"),
+        (changed(useCases={"x": {}}), r"useCases\.x\.setters: is missing"),
+        (changed(useCases={"x": {"setters": {"A": {"type": "", "required": 0}}}}), r"A\.required: expected true or"),
+        (changed(useCases={"x": {"setters": {}, "images": [1]}}), r"useCases\.x\.images\[0\]: expected a text"),
+        (
+            changed(useCases={"x": {"setters": {}, "images": [], "requirements": [0]}}),
+            r"requirements\[0\]: expected an",
+        ),
+    ],
+)
+def test_says_where_a_damaged_manifest_is_wrong(data: bytes, message: str) -> None:
+    with pytest.raises(IntegrityError, match=rf"^packyard\.json: .*{message}"):
+        Manifest.parse(data)

@@ -1,0 +1,91 @@
+"""READMEs are rendered strictly, sandboxed, and with tables that survive any value."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from packyard.bundle.readme import parameter_table, render
+from packyard.errors import InputError
+
+
+@dataclass
+class Row:
+    name: str = "NFS_SERVER"
+    value: object = ""
+    type: str = "string"
+    required: bool = True
+    description: str = "The server"
+    use_cases: tuple[str, ...] = ()
+
+
+def test_joins_rendered_fragments_with_one_blank_line() -> None:
+    fragments = [("a.md", "\n# {{ name }}\n\n\n"), ("empty.md", "{# nothing #}\n"), ("b.md", "text & <b>")]
+    assert render(fragments, {"name": "bert"}) == b"# bert\n\ntext & <b>\n"
+
+
+def test_control_lines_leave_no_trace() -> None:
+    text = "list:\n  {% for item in items %}\n- {{ item }}\n  {% endfor %}\nend\n"
+    assert render([("a.md", text)], {"items": ["x", "y"]}) == b"list:\n- x\n- y\nend\n"
+
+
+def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
+    assert render([("a.md", "a\r\nb\r\n")], {}) == b"a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("one\n{{ nmae }}\n", 2, "'nmae' is undefined"),
+        ("one\n\n{{ model.precison }}\n", 3, "has no attribute 'precison'"),
+        ("one\n{% if %}\n", 2, "Expected an expression"),
+        ("{% for %}", 1, "."),
+        ("one\n{{ 1 / 0 }}\n", 2, "division by zero"),
+        ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
+        ("one\n{% include 'other.md' %}\n", 2, "no loader"),
+        ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
+        ("one\n{{ 5 | parameter_table }}\n", 2, "not iterable"),
+    ],
+)
+def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
+    with pytest.raises(InputError, match=rf"^docs/a\.md:{line}: .*({message})"):
+        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}})
+
+
+def test_a_table_has_a_line_for_each_parameter() -> None:
+    rows = [Row(), Row(name="STEPS", value=100, type="integer", required=False, description="")]
+    assert parameter_table(rows).splitlines() == [
+        "| Name | Default | Required | Type | Description |",
+        "| --- | --- | --- | --- | --- |",
+        "| `NFS_SERVER` |  | yes | string | The server |",
+        "| `STEPS` | `100` | no | integer |  |",
+    ]
+
+
+def test_a_table_names_use_cases_where_not_all_have_a_parameter() -> None:
+    lines = parameter_table([Row(use_cases=("multi-node", "single-node")), Row(name="ALL")]).splitlines()
+    assert lines[0].endswith("| Description | Use cases |")
+    assert lines[2].endswith("| `multi-node`, `single-node` |")
+    assert lines[3].endswith("| all |")
+
+
+def test_a_table_survives_any_value() -> None:
+    line = parameter_table([Row(value="a|b`c``", description="one\n\n  two | three")]).splitlines()[2]
+    assert line == r"| `NFS_SERVER` | ``` a\|b`c`` ``` | yes | string | one two \| three |"
+
+
+def test_a_table_is_at_hand_as_a_filter_and_as_a_function() -> None:
+    context = {"rows": [Row()]}
+    as_filter, as_function = "{{ rows | parameter_table }}", "{{ parameter_table(rows) }}"
+    assert render([("a.md", as_filter)], context) == render([("a.md", as_function)], context)
+    assert b"| `NFS_SERVER` |" in render([("a.md", as_filter)], context)
+
+
+def test_jinja_is_not_imported_before_it_is_needed() -> None:
+    program = (
+        "import packyard.bundle.readme, packyard.channel, sys; sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
