@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from packyard.bundle import record
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 
 if TYPE_CHECKING:
+    from packyard.bundle import record
     from packyard.bundle.bundle import Bundle
 
 

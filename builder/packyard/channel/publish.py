@@ -13,16 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from packyard.bundle import archive, reference
-from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum, index
 from packyard.channel.entry import Entry, bundle_key
 from packyard.channel.index import Index
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, Problem
+
+if TYPE_CHECKING:
+    from packyard.bundle.bundle import Bundle
 
 Status = Literal["published", "completed", "unchanged"]
 

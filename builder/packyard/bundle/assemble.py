@@ -1,0 +1,145 @@
+"""A package's sources to its bundle: every use case composed, the README rendered, all of it packed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packyard.bundle import bundle, readme, requirements
+from packyard.bundle.archive import Member
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import Parameter, UseCase
+from packyard.errors import InputError, Problem
+from packyard.setters.listing import Row, list_setters
+from packyard.setters.plan import PackageFiles
+from packyard.source import package as packages
+from packyard.source.compose import Composed, compose_all
+from packyard.source.package import Package
+from packyard.source.workspace import Workspace
+from packyard.text.document import parse
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.plain import to_value
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedUseCase:
+    """What a README fragment may ask of a use case."""
+
+    path: str
+    axes: Mapping[str, str]
+    setters: Sequence[Row]
+    objects: Sequence[tuple[str, str]]
+    requirements: Sequence[str]
+    images: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """One line of a README's parameter table: a setter, and the use cases that have it (none named: all)."""
+
+    name: str
+    value: str
+    type: str
+    required: bool
+    description: str
+    example: str
+    use_cases: tuple[str, ...]
+
+
+def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
+    """Build the bundle of one package. The same sources and version give the same tar on every machine."""
+    package = packages.read(workspace, name)
+    composed = compose_all(workspace, package)
+    described = {item.use_case.path: _describe(item) for item in composed}
+    documented = [_document(item, described[item.use_case.path]) for item in composed]
+    members = [
+        Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
+        for item in composed
+        for path, data in item.files.items()
+    ]
+    members += _own_files(workspace, package)
+    members.append(Member(path="README.md", data=_readme(workspace, package, version, documented)))
+    use_cases = {f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()}
+    return bundle.build(name, version, members, use_cases=use_cases, model=package.model)
+
+
+def _rows(item: Composed) -> list[Row]:
+    resources = {name: data for name, data in item.files.items() if name.endswith(".yaml")}
+    return list_setters(PackageFiles(item.files["Krmfile"], resources))
+
+
+def _objects(item: Composed) -> list[Mapping[str, object]]:
+    found: list[Mapping[str, object]] = []
+    for _, name in item.objects:
+        for document in parse(item.files[name], name):
+            value = to_value(document.root) if isinstance(document.root, MappingNode) else None
+            if isinstance(value, dict):
+                found.append(value)
+    return found
+
+
+def _describe(item: Composed) -> UseCase:
+    objects = _objects(item)
+    setters = {
+        row.name: Parameter(
+            type=row.type or "string", required=row.required, default=row.default, description=row.description
+        )
+        for row in _rows(item)
+    }
+    return UseCase(setters=setters, images=requirements.images(objects), requirements=requirements.find(objects))
+
+
+def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
+    return DocumentedUseCase(
+        path=item.use_case.path,
+        axes=item.use_case.axes,
+        setters=_rows(item),
+        objects=item.objects,
+        requirements=[str(requirement) for requirement in described.requirements],
+        images=described.images,
+    )
+
+
+def _own_files(workspace: Workspace, package: Package) -> list[Member]:
+    """Return the licence, and the files that the package ships as they are, with their run bit."""
+    license_file = workspace.root_dir / workspace.license_file
+    if not license_file.is_file():
+        raise InputError(Problem("the licence that packyard.yaml names is missing", file=str(license_file)))
+    members = [Member(path="LICENSE", data=license_file.read_bytes())]
+    root = package.folder / "files"
+    for file in sorted(root.rglob("*")) if root.is_dir() else ():
+        if file.is_file():
+            executable = bool(file.stat().st_mode & 0o100)
+            path = file.relative_to(root).as_posix()
+            members.append(Member(path=path, data=file.read_bytes(), executable=executable))
+    return members
+
+
+def _readme(workspace: Workspace, package: Package, version: str, use_cases: Sequence[DocumentedUseCase]) -> bytes:
+    context: dict[str, object] = {
+        "name": package.name,
+        "version": version,
+        "prefix": workspace.prefix,
+        "model": package.model,
+        "use_cases": use_cases,
+        "parameters": merge_parameters(use_cases),
+        "retired": package.retired,
+    }
+    fragments = [(Path(file).name, text) for file, text in packages.documents(workspace, package)]
+    return readme.render(fragments, context)
+
+
+def merge_parameters(use_cases: Sequence[DocumentedUseCase]) -> list[Parameters]:
+    """Return one line per setter and default, sorted by name, with the use cases that it holds for."""
+    found: dict[tuple[str, str], Parameters] = {}
+    for use_case in use_cases:
+        for row in use_case.setters:
+            line = found.get((row.name, row.value)) or Parameters(
+                row.name, row.value, row.type or "string", row.required, row.description, row.example or "", ()
+            )
+            found[row.name, row.value] = replace(line, use_cases=(*line.use_cases, use_case.path))
+    everywhere = len(use_cases)
+    return [
+        replace(line, use_cases=()) if len(line.use_cases) == everywhere else line for _, line in sorted(found.items())
+    ]
