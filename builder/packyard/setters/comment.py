@@ -23,7 +23,7 @@ _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$openapi"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\
 
 
 class Reference:
-    """The definition that a comment names; ``kind`` is setter, substitution, or empty where the short form leaves it open."""
+    """The definition that a comment names; ``kind`` is setter, substitution, or empty where the short form leaves it."""
 
     __slots__ = ("kind", "name")
 

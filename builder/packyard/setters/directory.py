@@ -1,7 +1,7 @@
 """Packages on disk: which directories are one, and which files belong to it.
 
-A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it, without
-those of packages further down and without what its ``.krmignore`` names.
+A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it,
+without those of packages further down and without what its ``.krmignore`` names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_packages(tree: Tree, *, recursive: bool) -> list[str]:
 
 
 def read_package(tree: Tree, package: str) -> PackageFiles:
-    """Read a package's Krmfile and resource files; a symbolic link's content is read, a linked folder is not entered."""
+    """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
     prefix = f"{package}/" if package else ""
     krmfile = tree.read(prefix + NAME)
     ignored = _Ignore(tree, prefix)
@@ -59,7 +59,7 @@ def _display(root_dir: Path, prefix: str) -> str:
 
 
 class _Ignore:
-    """The patterns of ``.krmignore``: shell patterns without ``**``; a leading ``/`` anchors, a trailing one is a folder."""
+    """The patterns of ``.krmignore``: no ``**``; a leading ``/`` anchors, a trailing one means folders only."""
 
     def __init__(self, tree: Tree, prefix: str) -> None:
         path = prefix + ".krmignore"

@@ -1,30 +1,34 @@
 """The Krmfile: reading its definitions, and recording a value in it by splices.
 
-    openAPI:
-      definitions:
-        io.k8s.cli.setters.WORKERS:
-          type: integer
-          x-k8s-cli:
-            setter:
-              name: WORKERS
-              value: "4"        <- replaced
-              isSet: true       <- added where it is missing
-              setBy: me         <- replaced, or taken out, as kustomize 3.8.7 does
+openAPI:
+  definitions:
+    io.k8s.cli.setters.WORKERS:
+      type: integer
+      x-k8s-cli:
+        setter:
+          name: WORKERS
+          value: "4"        <- replaced
+          isSet: true       <- added where it is missing
+          setBy: me         <- replaced, or taken out, as kustomize 3.8.7 does
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from packyard.errors import InputError, Problem
-from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse_ref
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.text.document import check_keys, parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Collection, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
 
 NAME = "Krmfile"
+
+_Definition = TypeVar("_Definition")
 
 
 class Krmfile:
@@ -98,9 +102,9 @@ def _section(root: Mapping) -> Mapping | None:
 
 
 def _parse_all(
-    section: Mapping | None, prefix: str, kind: str, parse: Callable[[str, Mapping, Mapping, Entry], object]
-) -> dict[str, object]:
-    found: dict[str, object] = {}
+    section: Mapping | None, prefix: str, kind: str, parse: Callable[[str, Mapping, Mapping, Entry], _Definition]
+) -> dict[str, _Definition]:
+    found: dict[str, _Definition] = {}
     for entry in section.entries if section else ():
         name = entry.name.removeprefix(prefix)
         if name == entry.name or not isinstance(entry.value, Mapping):
@@ -114,9 +118,7 @@ def _parse_all(
 def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -> Setter:
     enum_values = body.mapping("enumValues")
     listed = body.get("listValues")
-    schema = {
-        member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")
-    }
+    schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
         name=name,
         value=body.text("value"),
@@ -139,28 +141,10 @@ def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -
 
 def _parse_substitution(name: str, _definition: Mapping, body: Mapping, entry: Entry) -> Substitution:
     values = body.get("values")
-    markers: list[tuple[str, Reference | None]] = []
-    for item in values.items if isinstance(values, Sequence) else ():
-        if isinstance(item.value, Mapping):
-            markers.append((item.value.text("marker"), parse_ref(item.value.text("ref"))))
+    listed = [item.value for item in values.items] if isinstance(values, Sequence) else []
+    markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, Mapping))
     line = entry.key.source.locate(entry.start)[0]
-    return Substitution(name, body.text("pattern"), tuple(markers), entry.key.source.name, line)
-
-
-def to_value(node: Node) -> object:
-    """Turn a node of a definition into plain values: text, whole and other numbers, booleans, lists, mappings."""
-    if isinstance(node, Mapping):
-        return {entry.name: to_value(entry.value) for entry in node.entries}
-    if isinstance(node, Sequence):
-        return [to_value(item.value) for item in node.items]
-    if not isinstance(node, Scalar):
-        return None
-    kind = implicit_type(node.value) if node.style == "plain" else "string"
-    if kind == "integer":
-        return int(node.value.replace("_", ""), 0) if not node.value.lstrip("+-").isdigit() else int(node.value)
-    if kind == "number":
-        return float(node.value.replace("_", ""))
-    return {"boolean": node.value.lower() == "true", "null": None}.get(kind, node.value)
+    return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
 
 
 def _texts(sequence: Sequence) -> list[str]:

@@ -37,10 +37,7 @@ def list_setters(package: PackageFiles) -> list[Row]:
     """Return a row per setter, sorted by name."""
     definitions = read_krmfile(package).definitions
     counts = count_fields(package, definitions)
-    return [
-        _row(setter, counts[name], package.where)
-        for name, setter in sorted(definitions.setters.items())
-    ]
+    return [_row(setter, counts[name], package.where) for name, setter in sorted(definitions.setters.items())]
 
 
 def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
@@ -97,7 +94,5 @@ def _constraint(setter: Setter) -> str:
         parts.append(f"at least {low}")
     elif high is not None:
         parts.append(f"at most {high}")
-    for keyword in ("format", "pattern"):
-        if keyword in schema:
-            parts.append(str(schema[keyword]))
+    parts += [str(schema[keyword]) for keyword in ("format", "pattern") if keyword in schema]
     return ", ".join(parts)

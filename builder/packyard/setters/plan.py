@@ -52,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would change: the fields, the new bytes of each file that differs, and how many fields each setter reaches."""
+    """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields."""
 
     changes: tuple[Change, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -106,9 +106,7 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     return _plan(package, krmfile, changed, "")
 
 
-def _with_values(
-    definitions: Definitions, values: Mapping[str, Sequence[str]], where: str
-) -> dict[str, Setter]:
+def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], where: str) -> dict[str, Setter]:
     problems: list[Problem] = []
     changed: dict[str, Setter] = {}
     for name, texts in values.items():
@@ -216,13 +214,11 @@ def _reads_as(scalar: Scalar) -> str:
     return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
 
 
-def _wanted(
-    document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str
-) -> str | None:
+def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:
     """Return the type that the field must be read as, or None where nobody says.
 
-    What Kubernetes or the definition declares goes first, as in kustomize 3.8.7. But a field that is a quoted, not empty
-    text stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
+    What the definition or Kubernetes declares goes first, as in kustomize 3.8.7. But a field that is quoted and not
+    empty stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
     ``data: {USER_ID: 1000}``.
     """
     declared = definition.type if isinstance(definition, Setter) else "string"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from packyard.setters.definition import Setter
 from packyard.text.node import Scalar
+from packyard.text.plain import scalar_value
 from packyard.text.scalar import (
     double_quoted,
     fits_plain,
@@ -50,13 +51,7 @@ def _typed(text: str, schema: Mapping[str, object]) -> object:
     """Read the text as the definition's type asks: a string as it is, anything else as plain YAML."""
     if "string" in _types(schema):
         return text
-    kind = implicit_type(text)
-    if kind == "integer":
-        digits = text.replace("_", "")
-        return int(digits, 8 if re.match(r"[-+]?0[0-7]+\Z", digits) else 0)
-    if kind == "number":
-        return float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
-    return {"null": None, "boolean": text.lower() == "true"}.get(kind, text)
+    return scalar_value(text)
 
 
 def _type_name(value: object) -> str:

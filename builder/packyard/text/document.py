@@ -58,7 +58,7 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
         return mark, data.decode("utf-8")[len(mark) :]
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = Problem(f"not UTF-8: byte {data[error.start] :#04x}", file=name, line=line)
+        problem = Problem(f"not UTF-8: byte {data[error.start]:#04x}", file=name, line=line)
         raise InputError(problem) from error
 
 
@@ -80,7 +80,7 @@ def parse_text(source: Source) -> list[Document]:
     """Parse every document of a text and place its comments."""
     builder = _Builder(source)
     try:
-        for event in yaml.parse(source.text, Loader=_Loader):  # type: ignore[no-untyped-call]
+        for event in yaml.parse(source.text, Loader=_Loader):
             builder.add(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -146,7 +146,7 @@ class _Builder:
             node: Node = Scalar(self.source, start, end, event.value, event.style or "plain", tag, event.anchor)
             self._leaf(node, start, end)
         elif isinstance(event, yaml.AliasEvent):
-            self._leaf(Alias(self.source, start, end, event.anchor), start, end)
+            self._leaf(Alias(self.source, start, end, event.anchor or ""), start, end)
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             self._open(event, start, end)
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):

@@ -10,9 +10,11 @@ import re
 
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOL = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
-_FLOAT_NAMES = frozenset(
-    sign + name for name in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")
-) | {".nan", ".NaN", ".NAN"}
+_FLOAT_NAMES = frozenset(sign + name for name in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")) | {
+    ".nan",
+    ".NaN",
+    ".NAN",
+}
 _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _TIMESTAMP = re.compile(

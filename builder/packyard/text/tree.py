@@ -14,8 +14,8 @@ class Tree:
     """Files below a folder, by paths with ``/``. What was read is remembered, so that a file that somebody else
     changes before it is written stops the command.
 
-    Symbolic links to files are read, and edited where they lead, as long as that is inside the folder; linked folders are
-    not entered.
+    Symbolic links to files are read, and edited where they lead, as long as that is inside the folder;
+    linked folders are not entered.
     """
 
     def __init__(self, root_dir: Path) -> None:
@@ -54,10 +54,15 @@ class Tree:
         if not files:
             return
         targets = {self._target(path): data for path, data in files.items()}
-        changed = [path for path in self._read if path in files and (self.root_dir / path).read_bytes() != self._read[path]]
+        changed = [
+            path for path in self._read if path in files and (self.root_dir / path).read_bytes() != self._read[path]
+        ]
         if changed:
             raise ConflictError(
-                *(f"{self.root_dir / path}: was changed by somebody else meanwhile; nothing was written" for path in changed)
+                *(
+                    f"{self.root_dir / path}: was changed by somebody else meanwhile; nothing was written"
+                    for path in changed
+                )
             )
         journal.write(self.root_dir, targets)
 

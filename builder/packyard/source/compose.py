@@ -1,0 +1,307 @@
+"""A use case from its parts: the same objects that kustomize builds from them, with the setter comments that it drops.
+
+resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patches: […]
+    ->  config-map.yaml  mpi-job.yaml  service-account.yaml  kustomization.yaml  Krmfile
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters import binding as bindings
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
+from packyard.setters.value import PLAIN_TYPES, faults
+from packyard.source import parts, patch
+from packyard.source.package import Package, UseCase
+from packyard.source.parts import Part, Patch
+from packyard.source.workspace import Workspace
+from packyard.text import layout
+from packyard.text.document import decode, parse_text
+from packyard.text.node import Document, Entry, Sequence, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.plain import to_value
+from packyard.text.scalar import double_quoted, is_plain_text
+
+_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(slots=True)
+class Object:
+    """A Kubernetes object on its way, and the stem of the file that it came from."""
+
+    root: MappingNode
+    stem: str
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """apiVersion, kind, namespace and name, as the object was before any patch renamed it."""
+        metadata = self.root.mapping("metadata")
+        texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
+        return (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
+
+    def problem(self, message: str) -> Problem:
+        """Describe something wrong with the object, by the place that it came from."""
+        line, _ = self.root.source.locate(self.root.start)
+        return Problem(message, file=self.root.source.name, line=line)
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The files of one use case by their name, and the objects in them as (kind, file)."""
+
+    use_case: UseCase
+    files: Mapping[str, bytes]
+    objects: tuple[tuple[str, str], ...] = ()
+    unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
+
+
+def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
+    """Compose every use case of a package; a value that none of the use cases it is given to can use is refused."""
+    composed = [compose(workspace, package, use_case) for use_case in package.use_cases]
+    given = {(value.line, name): value for item in composed for name, value in item.use_case.setters.items()}
+    used = {
+        (value.line, name)
+        for item in composed
+        for name, value in item.use_case.setters.items()
+        if name not in item.unused
+    }
+    known = {name for _, name in used}
+    refuse(
+        Problem(f"setters.{name}: no part defines it", file=value.file, line=line, hint=suggest(name, known))
+        for (line, name), value in sorted(given.items())
+        if (line, name) not in used
+    )
+    return composed
+
+
+def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
+    """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
+    part = part_of(workspace, package, use_case)
+    objects = _accumulate(part)
+    names = _file_names(objects)
+    documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
+    krmfile = _krmfile(part, documents, use_case if values else None)
+    files = {**documents, "Krmfile": krmfile, "kustomization.yaml": _kustomization(list(documents))}
+    unused: list[str] = []
+    if values:
+        files.update(_with_values(files, use_case, unused).files)
+    kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))
+    return Composed(use_case, files, kinds, tuple(unused))
+
+
+def part_of(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
+    """Return the use case as what it is: a kustomization of its base, overlays and patches."""
+    krmfile = package.folder / "Krmfile"
+    return Part(
+        folder=package.folder,
+        resources=(parts.read(workspace.root_dir / "bases" / use_case.base, "Kustomization"),),
+        components=tuple(parts.read(workspace.root_dir / "overlays" / name, "Component") for name in use_case.overlays),
+        patches=tuple(parts.read_patch(package.folder / entry.path, entry.target) for entry in use_case.patches),
+        krmfile=krmfile if krmfile.is_file() else None,
+    )
+
+
+def _by_name(pair: tuple[str, Object]) -> str:
+    return pair[0]
+
+
+def _accumulate(part: Part, onto: list[Object] | None = None) -> list[Object]:
+    """Gather a part's objects, let its components work on them, then its patches: kustomize's order."""
+    objects = [] if onto is None else onto
+    for file in part.files:
+        for root in parts.read_objects(file):
+            _add(objects, Object(root, file.stem))
+    for resource in part.resources:
+        for item in _accumulate(resource):
+            _add(objects, item)
+    for component in part.components:
+        _accumulate(component, objects)
+    for change in part.patches:
+        _patch(objects, change)
+    return objects
+
+
+def _add(objects: list[Object], item: Object) -> None:
+    if any(other.identity == item.identity for other in objects):
+        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is there twice"))
+    objects.append(item)
+
+
+def _patch(objects: list[Object], item: Patch) -> None:
+    root = item.document.root
+    if item.target is not None:
+        matched = [other for other in objects if _selects(item.target, other.identity)]
+    elif isinstance(root, MappingNode):
+        wanted = Object(root, "").identity
+        matched = [other for other in objects if other.identity == wanted]
+        if not matched:
+            known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+            message = f"no {wanted[1] or 'object'} {wanted[3]!r} of {wanted[0] or 'any version'} to patch"
+            raise InputError(Problem(message, file=item.file, line=1, hint=f"there are {', '.join(sorted(known))}"))
+    else:
+        raise InputError(Problem("a list of operations needs a target", file=item.file, hint="target: {kind: Job}"))
+    for other in matched:
+        before = other.identity
+        if isinstance(root, Sequence):
+            patch.apply_operations(other.root, root)
+        elif isinstance(root, MappingNode):
+            _merge(other, root, before)
+        else:
+            raise InputError(Problem("a patch is a mapping or a list of operations", file=item.file, line=1))
+
+
+def _merge(target: Object, root: MappingNode, before: tuple[str, str, str, str]) -> None:
+    patch.merge(target.root, root)
+    if target.identity[:2] != before[:2] or target.identity[3] != before[3]:
+        raise InputError(target.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
+
+
+def _selects(target: Mapping[str, str], identity: tuple[str, str, str, str]) -> bool:
+    group, _, version = identity[0].rpartition("/")
+    found = {"group": group, "version": version, "kind": identity[1], "namespace": identity[2], "name": identity[3]}
+    return all(re.fullmatch(pattern, found[key]) for key, pattern in target.items())
+
+
+def _file_names(objects: list[Object]) -> list[str]:
+    """Name each object's file for its kind; objects of one kind keep the names of the files they came from."""
+    kinds = Counter(item.identity[1] for item in objects)
+    names = []
+    for item in objects:
+        kind = _UPPER.sub("-", item.identity[1]).lower()
+        names.append(f"{kind if kinds[item.identity[1]] == 1 else item.stem}.yaml")
+    twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
+    refuse(item.problem(f"two objects would be written to {item.stem}.yaml: one object a file") for item in twice)
+    return names
+
+
+def _kustomization(names: list[str]) -> bytes:
+    lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
+    return "\n".join([*lines, *(f"- {name}" for name in sorted(names)), ""]).encode()
+
+
+def _with_values(files: Mapping[str, bytes], use_case: UseCase, unused: list[str]) -> Plan:
+    """Give the use case the package's values, by the engine of `set`, not marked as set by a user."""
+    composed = PackageFiles(files["Krmfile"], {name: data for name, data in files.items() if name.endswith(".yaml")})
+    known = read_krmfile(composed).definitions.setters
+    unused += [name for name in use_case.setters if name not in known]
+    problems: list[Problem] = []
+    for name, given in use_case.setters.items():
+        if name in known:
+            problems += [
+                Problem(f"setters.{name}: {fault}", file=given.file, line=given.line)
+                for fault in faults(known[name], [given.text])
+            ]
+    refuse(problems)
+    return plan(composed, {name: [given.text] for name, given in use_case.setters.items() if name in known}, mark=False)
+
+
+# The Krmfile of a use case: the definitions that its comments reach, each as its part wrote it.
+
+
+def _krmfile(part: Part, documents: Mapping[str, bytes], values: UseCase | None) -> bytes:
+    entries = _definitions(part)
+    krmfile = Krmfile(Source("Krmfile", _write_krmfile(list(entries.values()), {}).decode()))
+    reached = _reached(krmfile.definitions, documents)
+    kept = [entry for key, entry in entries.items() if key in reached]
+    defaults = {
+        name: values.setters[name].text if values and name in values.setters else setter.value
+        for name, setter in krmfile.definitions.setters.items()
+        if not setter.is_list
+    }
+    return _write_krmfile(kept, defaults)
+
+
+def _definitions(part: Part) -> dict[str, Entry]:
+    """Gather the definitions of all parts; one name with two meanings is refused."""
+    found: dict[str, Entry] = {}
+    problems = []
+    for path in dict.fromkeys(part.krmfiles()):
+        krmfile = Krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
+        section = krmfile.root.mapping("openAPI", "definitions")
+        for entry in section.entries if section else ():
+            other = found.setdefault(entry.name, entry)
+            if other is not entry and to_value(other.value) != to_value(entry.value):
+                line, _ = entry.key.source.locate(entry.start)
+                there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
+                name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+                problems.append(Problem(f"{name} is defined otherwise in {there}", file=str(path), line=line))
+    refuse(problems)
+    return found
+
+
+def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
+    """Return the keys of the definitions that comments refer to, directly or through substitutions."""
+    reached: set[str] = set()
+    todo: list[Setter | Substitution] = []
+    for name, data in documents.items():
+        for document in parse_text(Source(name, data.decode())):
+            todo += [found for bound in bindings.find(document) if (found := definitions.resolve(bound.reference))]
+    while todo:
+        definition = todo.pop()
+        prefix = SETTER_PREFIX if isinstance(definition, Setter) else SUBSTITUTION_PREFIX
+        if prefix + definition.name in reached:
+            continue
+        reached.add(prefix + definition.name)
+        if isinstance(definition, Substitution):
+            references = [reference for _, reference in definition.markers if reference]
+            todo += [found for reference in references if (found := definitions.resolve(reference))]
+    return reached
+
+
+def _write_krmfile(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
+    root = _parse("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n").root
+    assert isinstance(root, MappingNode)
+    definitions = root.mapping("openAPI", "definitions")
+    assert definitions is not None
+    for entry in entries:
+        added = Entry(entry.key, patch.clone(entry.value), entry.start)
+        added.head, added.foot, added.comment = list(entry.head), list(entry.foot), entry.comment
+        name = entry.name.removeprefix(SETTER_PREFIX)
+        if defaults.get(name) and entry.name != name and isinstance(added.value, MappingNode):
+            _add_default(added.value, defaults[name])
+        definitions.entries.append(added)
+    return layout.write(root)
+
+
+def _add_default(definition: MappingNode, text: str) -> None:
+    """Record the value as shipped, so that it can be gone back to, in the spelling of the definition's type."""
+    plain = definition.text("type") in PLAIN_TYPES or is_plain_text(text)
+    root = _parse(f"default: {text if plain else double_quoted(text)}\n").root
+    assert isinstance(root, MappingNode)
+    if definition.get("default") is None:
+        position = next((i for i, entry in enumerate(definition.entries) if entry.name == "x-k8s-cli"), 0)
+        definition.entries.insert(position, root.entries[0])
+
+
+def _parse(text: str) -> Document:
+    return parse_text(Source("Krmfile", text))[0]
+
+
+def write_kustomization(workspace: Workspace, package: Package, use_case: UseCase, folder: Path) -> bytes:
+    """Write what a use case is as a kustomization in ``folder``, for kustomize to build without load restrictions."""
+
+    def relative(path: Path) -> str:
+        return Path(os.path.relpath(path, folder)).as_posix()
+
+    lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
+    lines.append(f"- {relative(workspace.root_dir / 'bases' / use_case.base)}")
+    if use_case.overlays:
+        lines.append("components:")
+        lines += [f"- {relative(workspace.root_dir / 'overlays' / name)}" for name in use_case.overlays]
+    if use_case.patches:
+        lines.append("patches:")
+    for entry in use_case.patches:
+        lines.append(f"- path: {relative(package.folder / entry.path)}")
+        if entry.target:
+            lines.append("  target:")
+            lines += [f"    {key}: {double_quoted(text)}" for key, text in entry.target.items()]
+    return ("\n".join(lines) + "\n").encode()

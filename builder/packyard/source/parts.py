@@ -1,0 +1,151 @@
+"""Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
+
+The composer understands ``resources``, ``components`` and ``patches`` and refuses every other field by name and line,
+rather than to compose something else than kustomize would build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.errors import InputError, Problem
+from packyard.source.record import Fields
+from packyard.text.document import check_keys, parse, parse_one, parse_text
+from packyard.text.node import Document, Node, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
+
+_HEADERS = {
+    "Kustomization": "kustomize.config.k8s.io/v1beta1",
+    "Component": "kustomize.config.k8s.io/v1alpha1",
+}
+_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_SELECTORS = ("group", "version", "kind", "name", "namespace")
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself)."""
+
+    document: Document
+    file: str
+    target: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One kustomization: a base, an overlay, or what a use case adds itself."""
+
+    folder: Path
+    files: tuple[Path, ...] = ()  # its own resources
+    resources: tuple[Part, ...] = ()
+    components: tuple[Part, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    krmfile: Path | None = None
+
+    def krmfiles(self) -> Iterator[Path]:
+        """Yield the Krmfiles of everything that this is made of, in the order of composition."""
+        for part in (*self.resources, *self.components):
+            yield from part.krmfiles()
+        if self.krmfile:
+            yield self.krmfile
+
+
+def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
+    """Read a part and all that it builds on; ``kind`` is Kustomization or Component."""
+    folder = folder.resolve()
+    if folder in within:
+        circle = " -> ".join(path.name for path in (*within[within.index(folder) :], folder))
+        raise InputError(Problem(f"kustomizations build on each other in a circle: {circle}", file=str(folder)))
+    file = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
+    if file is None:
+        raise InputError(Problem("holds no kustomization.yaml", file=str(folder)))
+    fields = Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    fields.expect_header(_HEADERS[kind], kind)
+    own: list[Path] = []
+    resources: list[Part] = []
+    for node in fields.items("resources"):
+        path = _path(fields, node, folder, "resources")
+        if path is not None and path.is_dir():
+            resources.append(read(path, "Kustomization", (*within, folder)))
+        elif path is not None:
+            own.append(path)
+    components = [
+        read(path, "Component", (*within, folder))
+        for node in fields.items("components")
+        if (path := _path(fields, node, folder, "components"))
+    ]
+    patches = [patch for node in fields.items("patches") if (patch := _patch(fields, node, folder))]
+    fields.done()
+    krmfile = folder / "Krmfile"
+    return Part(
+        folder, tuple(own), tuple(resources), tuple(components), tuple(patches), krmfile if krmfile.is_file() else None
+    )
+
+
+def read_patch(file: Path, target: Mapping[str, str] | None) -> Patch:
+    """Read a patch file: a strategic merge (a mapping), or RFC 6902 (a list of operations)."""
+    return Patch(parse_one(file.read_bytes(), str(file)), str(file), target)
+
+
+def read_selector(fields: Fields) -> dict[str, str] | None:
+    """Read ``target``: the objects that a patch is for, each word a regular expression for the whole text."""
+    target = fields.child("target")
+    if target is None:
+        return None
+    selector = {key: text for key in _SELECTORS if (text := target.text(key, ""))}
+    target.done()
+    return selector
+
+
+def read_objects(file: Path) -> list[MappingNode]:
+    """Read the Kubernetes objects of a resource file."""
+    objects = []
+    for document in parse(file.read_bytes(), str(file)):
+        if document.root is None or (isinstance(document.root, Scalar) and not document.root.lexeme):
+            continue
+        check_keys(document)
+        if not isinstance(document.root, MappingNode):
+            raise InputError(Problem("holds a document that is no Kubernetes object", file=str(file)))
+        if document.head and document.root.entries:
+            document.root.entries[0].head[:0] = document.head
+        objects.append(document.root)
+    return objects
+
+
+def _path(fields: Fields, node: Node, folder: Path, key: str) -> Path | None:
+    path = folder / node.value if isinstance(node, Scalar) else None
+    if path is None or not path.exists():
+        what = repr(node.value) if isinstance(node, Scalar) else "this"
+        fields.fault(node, key, f"{what} is neither a file nor a folder here")
+        return None
+    return path.resolve()
+
+
+def _patch(parent: Fields, node: Node, folder: Path) -> Patch | None:
+    fields = Fields(node, parent.file, "patches", parent.problems)
+    inline, path = fields.text("patch", ""), fields.text("path", "")
+    selector = read_selector(fields)
+    fields.done()
+    if bool(inline) == bool(path):
+        fields.fault(node, "", "needs either path or patch")
+        return None
+    if inline:
+        return Patch(_inline(fields, inline), parent.file, selector)
+    file = folder / path
+    if not file.is_file():
+        fields.fault(node, "path", f"no file {path!r}")
+        return None
+    return read_patch(file, selector)
+
+
+def _inline(fields: Fields, text: str) -> Document:
+    node = fields.node.get("patch") if fields.node else None
+    line = node.source.locate(node.start)[0] if node else 0
+    source = Source(f"{fields.file} (patch in line {line})", text)
+    documents = [document for document in parse_text(source) if document.root is not None]
+    if len(documents) != 1:
+        raise InputError(Problem("a patch has to be one document", file=source.name))
+    check_keys(documents[0])
+    return documents[0]

@@ -1,0 +1,253 @@
+"""Patches on nodes that keep their lexemes and comments: RFC 6902 and strategic merges, as kustomize does them.
+
+Comments are ours to carry. A base's prose stays; where a patch replaces a value its comment replaces the old one, so
+that a patch without a comment unbinds the setter; comments above an operation are the author's and stay behind.
+
+    value:  volumeMounts: []        op: add, path: /volumeMounts/-        volumeMounts:
+                                    value: {name: storage}                - name: storage
+"""
+
+from __future__ import annotations
+
+from packyard.errors import InputError, Problem
+from packyard.setters.fieldtype import Step, is_known, merge_key
+from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
+from packyard.text.scalar import implicit_type
+
+_OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
+
+
+def clone(node: Node) -> Node:
+    """Copy a node and all below it; positions still point into the source that it came from."""
+    copied: Node
+    if isinstance(node, Scalar):
+        copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
+    elif isinstance(node, Alias):
+        copied = Alias(node.source, node.start, node.end, node.anchor)
+    elif isinstance(node, Mapping):
+        copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.entries = [_clone_entry(entry) for entry in node.entries]
+    else:
+        assert isinstance(node, Sequence)
+        copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.items = [_like(Item(clone(item.value), item.start), item) for item in node.items]
+    copied.comment = node.comment
+    return copied
+
+
+def _clone_entry(entry: Entry) -> Entry:
+    copied = Entry(entry.key, clone(entry.value), entry.start)
+    _like(copied, entry)
+    return copied
+
+
+def _like(part: Item | Entry, other: Part) -> Item:
+    part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
+    return part  # type: ignore[return-value]
+
+
+def apply_operations(root: Mapping, operations: Sequence) -> None:
+    """Apply RFC 6902 operations to an object, in their order."""
+    for item in operations.items:
+        operation = item.value
+        if not isinstance(operation, Mapping):
+            raise InputError(_at(operation, "an operation has to be a mapping with op and path"))
+        name = operation.text("op")
+        if name not in _OPERATIONS:
+            raise InputError(_at(operation, f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
+        if operation.get("path") is None:
+            raise InputError(_at(operation, f"{name} needs a path"))
+        _operate(root, operation, name)
+
+
+def _operate(root: Mapping, operation: Mapping, name: str) -> None:
+    place = _Place(root, operation, operation.text("path"))
+    if name in ("move", "copy"):
+        origin = _Place(root, operation, operation.text("from"))
+        part = origin.part()
+        value, comment = clone(part.value), part.comment
+        if name == "move":
+            origin.remove()
+            place = _Place(root, operation, operation.text("path"))
+        place.add(value, comment)
+        return
+    if name == "remove":
+        place.remove()
+        return
+    entry = operation.entry("value")
+    if entry is None:
+        raise InputError(_at(operation, f"{name} needs a value"))
+    if name == "add":
+        place.add(clone(entry.value), entry.comment)
+    elif name == "replace":
+        place.replace(clone(entry.value), entry.comment)
+    elif _plain(place.part().value) != _plain(entry.value):
+        raise InputError(_at(operation, f"test failed: {operation.text('path')} is not the value given"))
+
+
+class _Place:
+    """Where a JSON pointer leads: a parent that exists, and a key or an index in it that may not."""
+
+    def __init__(self, root: Mapping, operation: Mapping, pointer: str) -> None:
+        self.operation = operation
+        self.pointer = pointer
+        if not pointer.startswith("/"):
+            raise InputError(_at(operation, f"path {pointer!r} has to begin with /"))
+        *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+        parent: Node = root
+        for position, step in enumerate(above):
+            found = self._child(parent, step)
+            if found is None or not isinstance(found.value, Collection):
+                reached = "/" + "/".join(above[: position + 1])
+                raise InputError(
+                    _at(operation, f"path {pointer} does not exist: there is no list or mapping at {reached}")
+                )
+            parent = found.value
+        self.parent = parent
+
+    def _child(self, parent: Node, step: str) -> Part | None:
+        if isinstance(parent, Mapping):
+            return parent.entry(step)
+        if isinstance(parent, Sequence) and step.isdigit() and int(step) < len(parent.items):
+            return parent.items[int(step)]
+        return None
+
+    def part(self) -> Part:
+        """Return the entry or item there; one that is missing is an error."""
+        found = self._child(self.parent, self.last)
+        if found is None:
+            raise InputError(_at(self.operation, f"path {self.pointer} does not exist"))
+        return found
+
+    def add(self, value: Node, comment: Comment | None) -> None:
+        """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
+        if isinstance(self.parent, Mapping):
+            existing = self.parent.entry(self.last)
+            if existing is not None:
+                self.replace(value, comment)
+                return
+            entry = Entry(_key(self.last, self.operation), value, value.start)
+            entry.comment = comment
+            self.parent.entries.append(entry)
+            return
+        assert isinstance(self.parent, Sequence)
+        size = len(self.parent.items)
+        if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
+            raise InputError(_at(self.operation, f"path {self.pointer} does not exist: the list has {size} items"))
+        item = Item(value, value.start)
+        item.comment = comment
+        self.parent.items.insert(size if self.last == "-" else int(self.last), item)
+
+    def replace(self, value: Node, comment: Comment | None) -> None:
+        """Replace a value and the comment behind it; the prose above stays."""
+        part = self.part()
+        part.value = value
+        part.comment = comment
+
+    def remove(self) -> None:
+        """Take an entry or item out, with its comments."""
+        part = self.part()
+        if isinstance(self.parent, Mapping):
+            self.parent.entries.remove(part)  # type: ignore[arg-type]
+        elif isinstance(self.parent, Sequence):
+            self.parent.items.remove(part)  # type: ignore[arg-type]
+
+
+def _key(name: str, operation: Mapping) -> Scalar:
+    """Make the key of an entry that an operation adds; written plain where that is safe."""
+    from packyard.text.node import Source
+    from packyard.text.scalar import double_quoted, is_plain_text
+
+    lexeme = name if is_plain_text(name) else double_quoted(name)
+    return Scalar(Source(operation.source.name, lexeme), 0, len(lexeme), name, "plain", None, None)
+
+
+def merge(root: Mapping, patch: Mapping) -> None:
+    """Apply a strategic merge patch to an object of which the patch's kind and apiVersion say the list merge keys.
+
+    kustomize knows these for Kubernetes' own kinds only: in a custom resource a list replaces the list. New elements
+    of a merged list go in front of the old ones. ``$patch`` directives are refused.
+    """
+    _merge_mapping(root, patch, root.text("apiVersion"), root.text("kind"), ())
+
+
+def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, path: tuple[Step, ...]) -> None:
+    for entry in patch.entries:
+        if entry.name.startswith("$"):
+            raise InputError(_at(entry.key, f"{entry.name} is not supported", "use an RFC 6902 patch"))
+        existing = target.entry(entry.name)
+        if isinstance(entry.value, Scalar) and entry.value.style == "plain" and _is_null(entry.value):
+            if existing is not None:
+                target.entries.remove(existing)
+        elif existing is None:
+            added = _clone_entry(entry)
+            _refuse_directives(added.value)
+            target.entries.append(added)
+        else:
+            _merge_entry(existing, entry, version, kind, (*path, entry.name))
+
+
+def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: tuple[Step, ...]) -> None:
+    old, new = existing.value, entry.value
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        _merge_mapping(old, new, version, kind, path)
+        return
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        key = merge_key(version, kind, path) if is_known(version, kind) else None
+        if key == "":
+            raise InputError(_at(new, "merging a list of plain values is not supported", "use an RFC 6902 patch"))
+        if key:
+            _merge_items(old, new, key, version, kind, path)
+            return
+    if isinstance(old, Collection) != isinstance(new, Collection):
+        raise InputError(_at(new, f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"))
+    _refuse_directives(new)
+    existing.value = clone(new)
+    existing.comment = entry.comment
+
+
+def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str, path: tuple[Step, ...]) -> None:
+    added: list[Item] = []
+    for item in new.items:
+        if not isinstance(item.value, Mapping) or item.value.get(key) is None:
+            raise InputError(_at(item.value, f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
+        matches = [
+            other.value
+            for other in old.items
+            if isinstance(other.value, Mapping) and other.value.text(key) == item.value.text(key)
+        ]
+        if matches:
+            _merge_mapping(matches[0], item.value, version, kind, (*path, 0))
+        else:
+            _refuse_directives(item.value)
+            added.append(_like(Item(clone(item.value), item.start), item))
+    old.items[:0] = added
+
+
+def _refuse_directives(node: Node) -> None:
+    if isinstance(node, Mapping):
+        for entry in node.entries:
+            if entry.name.startswith("$"):
+                raise InputError(_at(entry.key, f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            _refuse_directives(entry.value)
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            _refuse_directives(item.value)
+
+
+def _is_null(scalar: Scalar) -> bool:
+    return scalar.tag is None and implicit_type(scalar.value) == "null"
+
+
+def _plain(node: Node) -> object:
+    if isinstance(node, Mapping):
+        return {entry.name: _plain(entry.value) for entry in node.entries}
+    if isinstance(node, Sequence):
+        return [_plain(item.value) for item in node.items]
+    assert isinstance(node, Scalar)
+    return (node.value, implicit_type(node.value) if node.style == "plain" else "string")
+
+
+def _at(node: Node, message: str, hint: str = "") -> Problem:
+    line, column = node.source.locate(node.start)
+    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

@@ -1,0 +1,68 @@
+"""The workspace: the folder with ``packyard.yaml``, ``packages/``, ``bases/`` and ``overlays/``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.errors import InputError, Problem, suggest
+from packyard.source import record
+from packyard.text.document import parse_one
+
+FILE = "packyard.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``."""
+
+    root_dir: Path
+    name: str
+    prefix: str
+    license_file: str
+    kubernetes: tuple[str, ...] = ()
+
+    def package_names(self) -> list[str]:
+        """Return the names of all packages, sorted."""
+        return sorted(file.parent.name for file in (self.root_dir / "packages").glob("*/package.yaml"))
+
+    def package_dir(self, name: str) -> Path:
+        """Return a package's folder; an unknown name is refused with the nearest one."""
+        known = self.package_names()
+        if name not in known:
+            hint = suggest(name, known) or f"{len(known)} packages are known: packyard list"
+            raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
+        return self.root_dir / "packages" / name
+
+
+def read(root_dir: Path) -> Workspace:
+    """Read ``packyard.yaml``."""
+    file = root_dir / FILE
+    if not file.is_file():
+        raise InputError(Problem("no such file, so this is no workspace", file=str(file)))
+    fields = record.Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    fields.expect_header("packyard/v1", "Workspace")
+    workspace = Workspace(
+        root_dir=root_dir,
+        name=fields.text("name"),
+        prefix=fields.text("prefix").strip("/"),
+        license_file=fields.text("license"),
+        kubernetes=tuple(fields.texts("kubernetes")),
+    )
+    fields.done()
+    return workspace
+
+
+def find(start_dir: Path) -> Workspace | None:
+    """Return the workspace that holds ``start_dir``, or None."""
+    for folder in (start_dir, *start_dir.parents):
+        if (folder / FILE).is_file():
+            return read(folder)
+    return None
+
+
+def built_in() -> Workspace:
+    """Return the catalogue that this installation carries, or in a checkout the checkout's own."""
+    here = Path(__file__).resolve().parent.parent
+    carried = here / "catalogue"
+    return read(carried if (carried / FILE).is_file() else here.parent.parent)
