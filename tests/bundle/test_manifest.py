@@ -21,9 +21,7 @@ MANIFEST = Manifest(
     use_cases={
         "quickstart/multi-node/user-mounted-nfs": UseCase(
             setters={
-                "NFS_SERVER": Parameter(
-                    type="string", required=True, default="", description="Where it is, e.g. naïve"
-                ),
+                "NFS_SERVER": Parameter(type="string", required=True, default="", description="Naïve"),
                 "BATCH_SIZE": Parameter(type="integer", required=False, default=64, description=""),
             },
             images=("model-zoo:2.7.0",),

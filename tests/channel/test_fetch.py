@@ -1,0 +1,144 @@
+"""Fetching: from a name to verified bytes, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from channel.examples import bundle
+from packyard.bundle.archive import compress, pack
+from packyard.channel import fetch, index, publish
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, UnavailableError
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    channel = DirectoryStore(tmp_path / "channel")
+    publish(channel, [bundle("bert", version) for version in ("1.9", "1.10", "2.0-rc1")])
+    return channel
+
+
+@pytest.fixture
+def plain(store: DirectoryStore, tmp_path: Path) -> DirectoryStore:
+    """Return a channel without an index."""
+    (tmp_path / "channel" / index.KEY).unlink()
+    return store
+
+
+def test_fetches_the_latest_version(store: DirectoryStore) -> None:
+    fetched = fetch(store, "bert")
+    assert (fetched.name, fetched.version, fetched.data) == ("bert", "1.10", bundle("bert", "1.10").data)
+    assert fetched.digest == Digest.of(fetched.data)
+
+
+def test_fetches_a_version_that_is_asked_for(store: DirectoryStore) -> None:
+    assert fetch(store, "bert@2.0-rc1").open() == bundle("bert", "2.0-rc1")
+
+
+def test_unpacks_what_was_fetched(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    top_dir = fetch(store, "bert@1.9").unpack(tmp_path / "work")
+    assert top_dir == tmp_path / "work" / "bert"
+    assert json.loads((top_dir / "packyard.json").read_bytes())["version"] == "1.9"
+
+
+def test_suggests_the_nearest_name(store: DirectoryStore) -> None:
+    with pytest.raises(InputError, match="did you mean 'bert'"):
+        fetch(store, "bret")
+
+
+def test_names_the_versions_that_there_are(store: DirectoryStore) -> None:
+    with pytest.raises(InputError, match=r"no version '3\.0' of bert \(it has 2\.0-rc1, 1\.10, 1\.9\)"):
+        fetch(store, "bert@3.0")
+
+
+def test_what_is_not_listed_is_not_published(store: DirectoryStore) -> None:
+    store.put("3.0/bert.tar.gz", bundle("bert", "3.0").data)
+    with pytest.raises(InputError, match=r"no version '3\.0'"):
+        fetch(store, "bert@3.0")
+
+
+def test_names_expected_and_found_digest(store: DirectoryStore, tmp_path: Path) -> None:
+    data = bytearray(bundle("bert", "1.9").data)
+    data[50] ^= 1
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(data)
+    expected, found = Digest.of(bundle("bert", "1.9").data), Digest.of(bytes(data))
+    with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {expected}, found {found}"):
+        fetch(store, "bert@1.9")
+
+
+def test_names_expected_and_found_size(store: DirectoryStore, tmp_path: Path) -> None:
+    size = len(bundle("bert", "1.9").data)
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"short")
+    with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {size} bytes, found 5"):
+        fetch(store, "bert@1.9")
+
+
+def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "channel" / index.KEY).write_bytes(b"{")
+    with pytest.raises(IntegrityError, match=r"index/index\.json: is not JSON"):
+        fetch(store, "bert@1.9")
+
+
+def test_fetches_a_version_from_plain_files_by_their_checksum(plain: DirectoryStore) -> None:
+    assert fetch(plain, "bert@1.9").open() == bundle("bert", "1.9")
+
+
+def test_plain_files_do_not_tell_the_latest_version(plain: DirectoryStore) -> None:
+    with pytest.raises(UnavailableError, match=r"no index .*\(give a version: bert@VERSION\)"):
+        fetch(plain, "bert")
+
+
+def test_plain_files_that_are_not_there_are_named(plain: DirectoryStore) -> None:
+    with pytest.raises(InputError, match=r"neither an index nor 7\.0/bert\.tar\.gz\.sha256"):
+        fetch(plain, "bert@7.0")
+
+
+def test_plain_files_that_differ_from_their_checksum_are_refused(plain: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"other")
+    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected sha256:.*, found sha256:"):
+        fetch(plain, "bert@1.9")
+
+
+@pytest.mark.parametrize("text", ["", "0123", "0" * 64, f"{'A' * 64}  x\n", f"{'0' * 64}  x\n{'0' * 64}  y\n"])
+def test_a_checksum_file_that_is_none_is_refused(plain: DirectoryStore, tmp_path: Path, text: str) -> None:
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_text(text)
+    with pytest.raises(IntegrityError, match=r"sha256: is not the checksum of one file"):
+        fetch(plain, "bert@1.9")
+
+
+@pytest.mark.parametrize("spelling", ["{}  bert.tar.gz\n", "{} *bert.tar.gz\n", "{}  ./x/bert.tar.gz\r\n", "{}  a"])
+def test_reads_checksums_that_other_tools_wrote(plain: DirectoryStore, tmp_path: Path, spelling: str) -> None:
+    text = spelling.format(Digest.of(bundle("bert", "1.9").data).hex)
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_bytes(text.encode())
+    assert fetch(plain, "bert@1.9").version == "1.9"
+
+
+def put_plain(store: DirectoryStore, version: str, data: bytes) -> None:
+    store.put(f"{version}/bert.tar.gz", data)
+    store.put(f"{version}/bert.tar.gz.sha256", f"{Digest.of(data).hex}  bert.tar.gz\n".encode())
+
+
+def test_refuses_to_unpack_another_bundle_than_the_one_asked_for(plain: DirectoryStore, tmp_path: Path) -> None:
+    put_plain(plain, "5.0", bundle("bert", "4.0").data)
+    with pytest.raises(IntegrityError, match=r"bert@5\.0: expected this bundle, found bert@4\.0"):
+        fetch(plain, "bert@5.0").unpack(tmp_path)
+    assert not (tmp_path / "bert").exists()
+
+
+def test_refuses_to_unpack_what_differs_from_the_manifest_inside(plain: DirectoryStore, tmp_path: Path) -> None:
+    members = [m for m in bundle("bert", "5.0").members if m.path != "README.md"]
+    put_plain(plain, "5.0", compress(pack("bert", members)))
+    with pytest.raises(IntegrityError, match=r"bert@5\.0/README\.md: is missing"):
+        fetch(plain, "bert@5.0").unpack(tmp_path)
+    assert not (tmp_path / "bert").exists()
+
+
+@pytest.mark.parametrize("reference", ["", "../bert", "bert@../x", "bert@"])
+def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
+    with pytest.raises(InputError, match="is not a"):
+        fetch(store, reference)

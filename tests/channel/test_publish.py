@@ -1,0 +1,194 @@
+"""Publishing: nothing published changes, whatever is listed is there, and what was interrupted is completed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from channel.examples import FailingStore, bundle, compressed_otherwise
+from packyard.channel import fetch, index, publish
+from packyard.channel.entry import Entry
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.digest import Digest
+from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
+
+KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256", "index/index.json"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path)
+
+
+def state(store: DirectoryStore) -> dict[str, bytes]:
+    return {key: store.get(key) for key in store.list("")}
+
+
+def check_sound(store: DirectoryStore) -> None:
+    """Hold that whatever the index lists, and whatever checksum there is, fits the file."""
+    keys = set(store.list(""))
+    listed = index.read(store).entries if index.KEY in keys else ()
+    for entry in listed:
+        fetch(store, str(entry)).open()
+        assert f"{entry.version}/{entry.name}.tar.gz.sha256" in keys
+    for key in keys:
+        if key.endswith(".sha256"):
+            hex_digits = Digest.of(store.get(key.removesuffix(".sha256"))).hex
+            assert store.get(key).decode().startswith(hex_digits)
+
+
+def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
+    (done,) = publish(store, [bundle()])
+    assert (done.status, done.key, done.entry) == ("published", KEYS[0], Entry.of(bundle()))
+    assert store.list("") == KEYS
+    assert store.get(KEYS[0]) == bundle().data
+    assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
+    assert index.read(store).entries == (Entry.of(bundle()),)
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
+def test_sha256sum_accepts_the_checksum(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    check = ["sha256sum", "--check", "--strict", "bert.tar.gz.sha256"]
+    assert subprocess.run(check, cwd=tmp_path / "1.0", capture_output=True, text=True).stdout == "bert.tar.gz: OK\n"
+
+
+def test_publishing_the_same_again_changes_nothing(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    before = {key: (tmp_path / key).stat() for key in KEYS}
+    assert [done.status for done in publish(store, [bundle()])] == ["unchanged"]
+    assert {key: (tmp_path / key).stat() for key in KEYS} == before
+
+
+def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_checksum_alone(
+    store: DirectoryStore,
+) -> None:
+    publish(store, [bundle()])
+    before = state(store)
+    (done,) = publish(store, [compressed_otherwise(bundle())])
+    assert (done.status, done.entry) == ("unchanged", Entry.of(bundle()))
+    assert state(store) == before
+
+
+@pytest.mark.parametrize("missing", [[1], [2], [1, 2]])
+def test_completes_with_the_checksum_of_the_published_file(
+    store: DirectoryStore, tmp_path: Path, missing: list[int]
+) -> None:
+    publish(store, [bundle()])
+    before = state(store)
+    for number in missing:
+        (tmp_path / KEYS[number]).unlink()
+    (done,) = publish(store, [compressed_otherwise(bundle())])
+    assert done.status == "completed"
+    assert state(store) == before
+
+
+def test_refuses_another_tar_under_a_published_version_and_names_both(store: DirectoryStore) -> None:
+    publish(store, [bundle()])
+    before = state(store)
+    other = bundle(text="other")
+    with pytest.raises(ConflictError) as caught:
+        publish(store, [other])
+    assert bundle().tar in str(caught.value)
+    assert other.tar in str(caught.value)
+    assert str(caught.value).startswith("1.0/bert.tar.gz: is published with other content")
+    assert state(store) == before
+
+
+def test_one_conflict_among_many_publishes_none_and_all_are_named(store: DirectoryStore) -> None:
+    publish(store, [bundle("a"), bundle("c")])
+    before = state(store)
+    with pytest.raises(ConflictError) as caught:
+        publish(store, [bundle("a", text="x"), bundle("b"), bundle("c", text="x")])
+    assert [problem.file for problem in caught.value.problems] == ["1.0/a.tar.gz", "1.0/c.tar.gz"]
+    assert state(store) == before
+
+
+def test_refuses_a_listed_version_with_another_tar_even_if_its_file_was_lost(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    publish(store, [bundle()])
+    for key in KEYS[:2]:
+        (tmp_path / key).unlink()
+    with pytest.raises(ConflictError, match="has other content already"):
+        publish(store, [bundle(text="other")])
+    assert store.list("") == [index.KEY]
+    publish(store, [bundle()])
+    check_sound(store)
+
+
+def test_refuses_two_contents_for_one_name_in_one_call(store: DirectoryStore) -> None:
+    with pytest.raises(ConflictError, match="has other content already"):
+        publish(store, [bundle(), bundle(text="other")])
+    assert store.list("") == []
+
+
+def test_says_that_a_published_file_is_damaged(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    (tmp_path / KEYS[0]).write_bytes(bundle().data[:-20])
+    with pytest.raises(IntegrityError, match=r"^1\.0/bert\.tar\.gz: the published file is damaged"):
+        publish(store, [bundle()])
+
+
+def test_says_that_a_checksum_is_of_another_file(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    (tmp_path / KEYS[1]).write_text(f"{'0' * 64}  bert.tar.gz\n")
+    with pytest.raises(IntegrityError, match=rf"^1\.0/bert\.tar\.gz\.sha256: .*{Digest.of(bundle().data)}"):
+        publish(store, [bundle()])
+
+
+@pytest.mark.parametrize("change", [{"name": "../bert"}, {"version": "../1"}, {"version": ".1"}, {"name": "Bert"}])
+def test_refuses_names_and_versions_that_could_lead_elsewhere(store: DirectoryStore, change: dict[str, str]) -> None:
+    forged = replace(bundle(), manifest=replace(bundle().manifest, **change))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is not a"):
+        publish(store, [forged])
+    assert store.list("") == []
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_after_a_cut_at_any_call_the_channel_is_sound_and_a_second_run_completes(tmp_path: Path, done: bool) -> None:
+    bundles = [bundle("a"), bundle("b"), bundle("c", "2.0")]
+    whole = DirectoryStore(tmp_path / "whole")
+    publish(whole, bundles)
+    for number in range(1, 100):
+        store = DirectoryStore(tmp_path / str(number))
+        try:
+            publish(FailingStore(store, fail_at=number, done=done), bundles)
+        except UnavailableError:
+            check_sound(store)
+            publish(store, bundles)
+            assert state(store) == state(whole)
+        else:
+            break
+    assert number > 10  # an index read twice, swapped once, and two objects looked for and written for each bundle
+
+
+def test_the_loser_of_a_race_between_two_compressions_keeps_to_the_winner(tmp_path: Path) -> None:
+    winner = compressed_otherwise(bundle())
+
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == KEYS[0]:
+                publish(DirectoryStore(tmp_path), [winner])
+            super().put(key, data)
+
+    (done,) = publish(OvertakenStore(tmp_path), [bundle()])
+    assert done.entry.digest == Digest.of(winner.data)
+    assert DirectoryStore(tmp_path).get(KEYS[0]) == winner.data
+    check_sound(DirectoryStore(tmp_path))
+
+
+def test_the_loser_of_a_race_between_two_contents_is_refused(tmp_path: Path) -> None:
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == KEYS[0]:
+                publish(DirectoryStore(tmp_path), [bundle(text="winner")])
+            super().put(key, data)
+
+    with pytest.raises(ConflictError, match="is published with other content"):
+        publish(OvertakenStore(tmp_path), [bundle(text="loser")])
+    assert fetch(DirectoryStore(tmp_path), "bert").data == bundle(text="winner").data
