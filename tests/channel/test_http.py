@@ -75,6 +75,15 @@ def test_takes_the_bytes_as_stored_where_a_server_calls_the_archive_an_encoding(
     assert HTTPStore(address).get("a.tar.gz") == stored
 
 
+def test_asks_servers_that_compress_on_the_fly_not_to(answers: dict[str, Answer], address: str) -> None:
+    def answer(handler: Handler) -> None:
+        wanted = "gzip" in handler.headers.get("Accept-Encoding", "")
+        handler.answer(gzip.compress(b"text") if wanted else b"text")
+
+    answers["/models/index/index.json"] = answer
+    assert HTTPStore(address).get("index/index.json") == b"text"
+
+
 @pytest.mark.parametrize("status", [404, 410])
 def test_says_that_an_object_is_not_there(answers: dict[str, Answer], address: str, status: int) -> None:
     answers["/models/a"] = lambda handler: handler.send_error(status)
