@@ -23,7 +23,7 @@ _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$openapi"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\
 
 
 class Reference:
-    """The definition that a comment names; ``kind`` is setter, substitution, or empty where the short form leaves it."""
+    """The definition that a comment names; ``kind`` is setter, substitution or empty: the short form leaves it open."""
 
     __slots__ = ("kind", "name")
 

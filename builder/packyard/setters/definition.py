@@ -93,13 +93,18 @@ class Definitions:
         return self._expand(substitution, ())
 
     def _expand(self, substitution: Substitution, within: tuple[str, ...]) -> str:
-        if substitution.name in within:
-            raise InputError(substitution.problem(f"cyclic substitution detected with name {substitution.name}"))
+        within = _enter(substitution, within)
         text = substitution.pattern
         for marker, target in self._targets(substitution):
-            inner = target.text if isinstance(target, Setter) else self._expand(target, (*within, substitution.name))
-            text = text.replace(marker, inner)
+            text = text.replace(marker, target.text if isinstance(target, Setter) else self._expand(target, within))
         return text
+
+    def setters_of(self, definition: Setter | Substitution, within: tuple[str, ...] = ()) -> frozenset[str]:
+        """Return the names of all setters that a definition's text is made of; raises as `expand` does."""
+        if isinstance(definition, Setter):
+            return frozenset((definition.name,))
+        within = _enter(definition, within)
+        return frozenset().union(*(self.setters_of(target, within) for _, target in self._targets(definition)))
 
     def _targets(self, substitution: Substitution) -> Iterator[tuple[str, Setter | Substitution]]:
         for marker, reference in substitution.markers:
@@ -111,25 +116,12 @@ class Definitions:
                 )
             yield marker, target
 
-    def setters_of(self, definition: Setter | Substitution) -> frozenset[str]:
-        """Return the names of all setters that a definition's text is made of."""
-        if isinstance(definition, Setter):
-            return frozenset((definition.name,))
-        found: set[str] = set()
-        seen: set[str] = set()
-        todo = [definition]
-        while todo:
-            substitution = todo.pop()
-            if substitution.name in seen:
-                continue
-            seen.add(substitution.name)
-            for _, target in self._targets(substitution):
-                if isinstance(target, Setter):
-                    found.add(target.name)
-                else:
-                    todo.append(target)
-        return frozenset(found)
-
     def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
         """Return these definitions with some setters replaced."""
         return replace(self, setters={**self.setters, **changed})
+
+
+def _enter(substitution: Substitution, within: tuple[str, ...]) -> tuple[str, ...]:
+    if substitution.name in within:
+        raise InputError(substitution.problem(f"cyclic substitution detected with name {substitution.name}"))
+    return (*within, substitution.name)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.plan import PackageFiles, read_krmfile
+from packyard.setters.plan import PackageFiles, read_krmfile, sets
 from packyard.text.document import decode, parse_text
-from packyard.text.node import Scalar, Source
+from packyard.text.node import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,8 @@ def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str
         for document in parse_text(Source(name, decode(data, name)[1])):
             for bound in bindings.find(document):
                 definition = definitions.resolve(bound.reference)
-                if definition is None:
-                    continue
-                if isinstance(definition, Setter) and isinstance(bound.node, Scalar) == bool(definition.values):
-                    continue
-                counts.update(definitions.setters_of(definition))
+                if definition is not None and sets(definition, bound.node):
+                    counts.update(definitions.setters_of(definition))
     return counts
 
 

@@ -162,19 +162,13 @@ class _Fields:
     def visit(self, document: Document) -> None:
         for bound in bindings.find(document):
             definition = self.definitions.resolve(bound.reference)
-            if definition is None:
+            if definition is None or not sets(definition, bound.node):
                 continue
             reached = [name for name in self.definitions.setters_of(definition) if name in self.changed]
-            if not reached:
-                continue
-            if isinstance(bound.node, Scalar):
-                if isinstance(definition, Setter) and definition.is_list:
-                    continue
+            if reached and isinstance(bound.node, Scalar):
                 self._scalar(document, bound, bound.node, definition)
-            elif isinstance(definition, Setter) and definition.values:
-                self._list(bound, definition, definition.values)
-            else:
-                continue
+            elif reached and isinstance(definition, Setter):
+                self._list(bound, definition, definition.values or ())
             for name in reached:
                 self.counts[name] += 1
 
@@ -208,6 +202,12 @@ class _Fields:
         line, column = bound.node.source.locate(bound.node.start)
         path = bindings.path_text(bound.path)
         self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new))
+
+
+def sets(definition: Setter | Substitution, node: Node) -> bool:
+    """Say whether a definition gives this field its value: a list setter lists only, any other scalars only."""
+    listed = isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
+    return listed != isinstance(node, Scalar)
 
 
 def _reads_as(scalar: Scalar) -> str:

@@ -2,44 +2,61 @@
 
 Every new content is first written and flushed beside its file, as ``.NAME.packyard-new``. Then the journal, which lists
 the files, appears by one rename: from that moment the change is decided. Then the new files take their names, and the
-journal goes. A crash before the journal leaves the old files and some leftovers; a crash after it leaves work that
-`recover` finishes. Both are safe to meet twice.
+journal goes. A crash before the journal leaves the old files and some leftovers, which the next change overwrites; a
+crash after it leaves work that the next command finishes. Both are safe to meet twice.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.errors import ConflictError, UnavailableError
+from packyard.errors import UnavailableError
 
 JOURNAL = ".packyard-journal"
 _SUFFIX = ".packyard-new"
 
 
 @contextmanager
-def locked(root_dir: Path) -> Iterator[None]:
-    """Hold the folder for one writer; others wait. Work that a killed writer left is finished first."""
-    import fcntl
+def locked(root_dir: Path, folders: Iterable[Path]) -> Iterator[None]:
+    """Hold ``folders``, all at or below ``root_dir``, for one writer; other writers of any of them wait.
 
+    Work that a killed writer left, here or in a folder above, is finished first.
+    """
+    held: list[int] = []
     try:
-        handle = os.open(root_dir, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UnavailableError(f"{root_dir}: {error.strerror}") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        recover(root_dir)
+        for folder in sorted({folder.resolve() for folder in folders}):
+            held.append(_open(folder))
+            fcntl.flock(held[-1], fcntl.LOCK_EX)
+        finish(root_dir, folders)
         yield
     finally:
-        os.close(handle)
+        for handle in held:
+            os.close(handle)
+
+
+def finish(root_dir: Path, folders: Iterable[Path]) -> None:
+    """Finish what a killed writer decided in ``folders``, or in a folder above them."""
+    places = {place for folder in (root_dir, *folders) for place in (folder.resolve(), *folder.resolve().parents)}
+    for place in sorted(places):
+        if (place / JOURNAL).exists():
+            _recover(place)
+
+
+def _open(folder: Path) -> int:
+    try:
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UnavailableError(f"{folder}: {error.strerror}") from error
 
 
 def write(root_dir: Path, files: Mapping[Path, bytes]) -> None:
-    """Replace the content of existing files below a folder that is `locked`: all of them, or none.
+    """Replace the content of existing files below ``root_dir``, in folders that are `locked`: all of them, or none.
 
     Mode, owner and hard links of a file stay.
     """
@@ -48,37 +65,51 @@ def write(root_dir: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, data in files.items():
             staged.append(_staged(file))
-            _write_new(_staged(file), data, file)
+            os.close(_write_new(_staged(file), data, file))
         listing = json.dumps([os.path.relpath(file, root_dir) for file in files])
         staged.append(_staged(root_dir / JOURNAL))
-        _write_new(staged[-1], listing.encode(), None)
-        staged[-1].rename(root_dir / JOURNAL)
+        handle = _write_new(staged[-1], listing.encode(), None)
     except OSError as error:
         for leftover in staged:
             leftover.unlink(missing_ok=True)
         raise UnavailableError(f"{error.filename or root_dir}: {error.strerror}; nothing was changed") from error
     try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # the journal is alive as long as its writer is
+        staged[-1].rename(root_dir / JOURNAL)
         _flush_folder(root_dir)
-        recover(root_dir)
+        _complete(root_dir)
     except OSError as error:
         raise UnavailableError(
             f"{error.filename or root_dir}: {error.strerror}; the next command on {root_dir} finishes the change"
         ) from error
+    finally:
+        os.close(handle)
 
 
-def recover(root_dir: Path) -> bool:
-    """Finish a change that was decided; return whether there was one. The folder has to be `locked`."""
-    journal = root_dir / JOURNAL
+def _recover(root_dir: Path) -> None:
+    """Complete a change whose writer is dead; one whose writer lives holds its folders itself."""
     try:
-        names = json.loads(journal.read_bytes())
+        handle = os.open(root_dir / JOURNAL, os.O_RDONLY)
     except FileNotFoundError:
-        return False
-    for name in names:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _complete(root_dir)
+    except BlockingIOError:
+        return
+    except OSError as error:
+        raise UnavailableError(f"{root_dir}: an interrupted change cannot be finished: {error.strerror}") from error
+    finally:
+        os.close(handle)
+
+
+def _complete(root_dir: Path) -> None:
+    journal = root_dir / JOURNAL
+    for name in json.loads(journal.read_bytes()):
         file = root_dir / name
         if _staged(file).exists():
             _take_name(_staged(file), file)
     journal.unlink()
-    return True
 
 
 def _staged(file: Path) -> Path:
@@ -96,20 +127,22 @@ def _refuse_unwritable(files: Mapping[Path, bytes]) -> None:
         raise UnavailableError(*dict.fromkeys(problems))
 
 
-def _write_new(path: Path, data: bytes, like: Path | None) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _write_new(path: Path, data: bytes, like: Path | None) -> int:
+    """Write and flush a new file, with the mode and owner of another; return its open descriptor."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with os.fdopen(os.dup(handle), "wb") as stream:
             stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-            if like is not None:
-                state = like.stat()
-                os.fchmod(stream.fileno(), state.st_mode & 0o7777)
-                if (state.st_uid, state.st_gid) != (os.geteuid(), os.getegid()):
-                    os.fchown(stream.fileno(), state.st_uid, state.st_gid)
-    except PermissionError as error:
-        raise ConflictError(f"{like}: belongs to another user, whose ownership could not be kept") from error
+        if like is not None:
+            state = like.stat()
+            if (state.st_uid, state.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(handle, state.st_uid, state.st_gid)
+            os.fchmod(handle, state.st_mode & 0o7777)
+        os.fsync(handle)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 def _take_name(staged: Path, file: Path) -> None:

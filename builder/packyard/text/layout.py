@@ -1,8 +1,8 @@
 """The one layout of the files that packyard writes anew, made from the lexemes of their sources.
 
 Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines, block
-collections (``[]`` and ``{}`` where they are empty). Scalars are written as they were: a value that went through a YAML library
-would turn ``0644`` into 420.
+collections (``[]`` and ``{}`` where they are empty). Scalars are written as they were: a value that went through a YAML
+library would turn ``0644`` into 420.
 """
 
 from __future__ import annotations

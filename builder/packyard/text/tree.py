@@ -50,7 +50,7 @@ class Tree:
             yield "" if path == "." else path, folders, sorted(files, key=os.fsencode)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Replace the content of files that were read, all or none; the folder has to be ``journal.locked``."""
+        """Replace the content of files that were read, all or none; their folders have to be ``journal.locked``."""
         if not files:
             return
         targets = {self._target(path): data for path, data in files.items()}

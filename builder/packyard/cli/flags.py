@@ -1,0 +1,60 @@
+"""Flags as the commands of kustomize read them: anywhere between the arguments, ``--`` ends them.
+
+``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from packyard.errors import UsageError
+
+_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+_FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+
+
+class Flags:
+    """The arguments, and the values of the flags that were given."""
+
+    def __init__(self, arguments: list[str], switches: dict[str, bool], values: dict[str, list[str]]) -> None:
+        self.arguments = arguments
+        self.switches = switches
+        self.values = values
+
+    def text(self, name: str) -> str:
+        """Return the last value that was given for a flag, or an empty text."""
+        return self.values.get(name, [""])[-1]
+
+
+def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequence[str]) -> Flags:
+    """Read words; ``switches`` are flags that are on or off (with their defaults), ``values`` those that take a value."""
+    found = Flags([], dict(switches), {})
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            found.arguments += rest
+            break
+        if word == "-" or not word.startswith("-"):
+            found.arguments.append(word)
+            continue
+        name, equals, text = word.lstrip("-").partition("=")
+        if word == "-R" or word.startswith("-R="):
+            name = "recurse-subpackages"
+        elif not word.startswith("--"):
+            raise UsageError(f"unknown shorthand flag: {word[1]!r} in {word}")
+        if name in switches:
+            found.switches[name] = _switch(name, text) if equals else True
+        elif name in values:
+            if not equals and not rest:
+                raise UsageError(f"flag needs an argument: --{name}")
+            found.values.setdefault(name, []).append(text if equals else rest.pop(0))
+        else:
+            raise UsageError(f"unknown flag: --{name}")
+    return found
+
+
+def _switch(name: str, text: str) -> bool:
+    if text not in _TRUE | _FALSE:
+        raise UsageError(f'invalid argument "{text}" for "--{name}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
+    return text in _TRUE

@@ -1,0 +1,49 @@
+"""Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
+
+packyard get NAME                          the catalogue of this packyard
+packyard get NAME@VERSION --from CHANNEL   a directory or an http(s) address
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard import __version__
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.reference import Reference
+from packyard.cli import output
+from packyard.errors import InputError, Problem
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("reference", metavar="NAME[@VERSION]")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetch, verify, unpack; print the new directory."""
+    bundle = _fetch(arguments.channel, arguments.reference) if arguments.channel else _carried(arguments.reference)
+    print(bundle.unpack(Path(arguments.into)))
+    output.story(f"{bundle.manifest.name} {bundle.manifest.version}: verified, {bundle.tar}")
+    return 0
+
+
+def _fetch(channel: str, reference: str) -> Bundle:
+    from packyard.channel import stores
+    from packyard.channel.fetch import fetch
+
+    return fetch(stores.open_store(channel), reference).open()
+
+
+def _carried(reference: str) -> Bundle:
+    from packyard.bundle import assemble
+    from packyard.source import workspace
+
+    asked = Reference.parse(reference)
+    if asked.version not in (None, __version__):
+        hint = "name the channel that has it: --from CHANNEL"
+        raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
+    return assemble.assemble(workspace.built_in(), asked.name, __version__)

@@ -1,0 +1,59 @@
+"""Say what is wrong with packages: those whose sources are here, or any folder with a Krmfile.
+
+Exit code 1 where anything is found that is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.checks.finding import Finding
+from packyard.checks.lint import lint
+from packyard.cli import output, sources
+from packyard.setters.directory import find_packages, read_package
+from packyard.setters.plan import PackageFiles
+from packyard.text.tree import Tree
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help="packages, or folders (default: all packages)")
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    sources.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Lint every target and print the findings."""
+    findings: list[Finding] = []
+    packages = _packages(arguments)
+    for package in packages:
+        findings += lint(package)
+    if arguments.output == "json":
+        output.json_result([finding.document() for finding in findings])
+    else:
+        for finding in findings:
+            print(finding)
+    errors = sum(finding.severity == "error" for finding in findings)
+    output.story(f"{len(packages)} use cases, {errors} errors, {len(findings) - errors} warnings")
+    return 1 if errors else 0
+
+
+def _packages(arguments: argparse.Namespace) -> list[PackageFiles]:
+    from packyard.source import package as sources_of
+    from packyard.source.compose import compose_all
+
+    folders = [target for target in arguments.targets if Path(target).is_dir()]
+    names = [target for target in arguments.targets if target not in folders]
+    found: list[PackageFiles] = []
+    for folder in folders:
+        tree = Tree(Path(folder))
+        found += [read_package(tree, package) for package in find_packages(tree, recursive=True)]
+    if names or not arguments.targets:
+        workspace = sources.find(arguments)
+        for name in names or workspace.package_names():
+            for item in compose_all(workspace, sources_of.read(workspace, name)):
+                resources = {path: data for path, data in item.files.items() if path.endswith(".yaml")}
+                where = f"{name}/{workspace.prefix}/{item.use_case.path}/"
+                found.append(PackageFiles(item.files["Krmfile"], resources, where))
+    return found

@@ -1,0 +1,54 @@
+"""What verbs print: results on stdout, the story on stderr, tables that fit the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def story(text: str) -> None:
+    """Tell what happens, to stderr."""
+    print(text, file=sys.stderr)
+
+
+def json_result(value: object) -> None:
+    """Print a result as JSON."""
+    import json
+
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: fitted and coloured on a terminal, in plain columns with all their text anywhere else."""
+    if sys.stdout.isatty():
+        _terminal_table(columns, rows)
+        return
+    widths = [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
+    for row in (columns, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _terminal_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(*columns, box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    Console(no_color="NO_COLOR" in os.environ).print(shown)
+
+
+def diff(before: bytes, after: bytes, path: str) -> str:
+    """Return a unified diff that ``patch`` and ``git apply`` accept; an empty text where nothing differs."""
+    import difflib
+
+    lines = difflib.unified_diff(_lines(before), _lines(after), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm="\n")
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    text = data.decode("utf-8", "surrogateescape")
+    return [line + "\n" for line in text.split("\n")[:-1]] + ([text.split("\n")[-1]] if text.split("\n")[-1] else [])

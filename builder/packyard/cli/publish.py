@@ -1,0 +1,36 @@
+"""Build packages and publish them to a channel: a folder that any web server can serve.
+
+Another tar under a name and version that are published is refused; the same one changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.bundle import assemble
+from packyard.channel import stores
+from packyard.channel.publish import publish
+from packyard.cli import output, sources
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+    parser.add_argument("--version", required=True, help="the version of the packages, and the name of the release")
+    parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory")
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    sources.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build everything first, then publish: a fault in one package publishes none."""
+    workspace = sources.find(arguments)
+    names = arguments.names or workspace.package_names()
+    bundles = [assemble.assemble(workspace, name, arguments.version) for name in names]
+    done = publish(stores.open_store(arguments.to), bundles)
+    if arguments.output == "json":
+        output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
+        return 0
+    for item in done:
+        print(f"{item.status:<10} {item.key}  {item.entry.tar}")
+    return 0

@@ -1,0 +1,69 @@
+"""The tables of `kustomize cfg list-setters`, blank for blank, for scripts that read them.
+
+    <two blanks>NAME     VALUE   …     headers centred, an odd blank to the right
+    <two blanks>replicas 3       …     cells to the left, wrapped at 30 columns
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+_WRAP = 30
+
+
+def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, ruled: bool = False) -> list[str]:
+    """Return the lines of a table; ``ruled`` puts a line of dashes above it."""
+    wrapped = [[_wrap(cell) for cell in row] for row in rows]
+    widths = [
+        max([_width(header), *(_width(line) for row in wrapped for line in row[index])])
+        for index, header in enumerate(headers)
+    ]
+    found = []
+    if ruled:
+        found.append("-" + " ".join("-" * (width + 2) for width in widths) + "-")
+    found.append(_line([_centred(header, width) for header, width in zip(headers, widths, strict=True)]))
+    for row in wrapped:
+        for number in range(max(len(cell) for cell in row)):
+            texts = [cell[number] if number < len(cell) else "" for cell in row]
+            found.append(_line([text + " " * (width - _width(text)) for text, width in zip(texts, widths, strict=True)]))
+    return found
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " " + " ".join(f" {cell} " for cell in cells) + " "
+
+
+def _centred(text: str, width: int) -> str:
+    gap = width - _width(text)
+    return " " * (gap // 2) + text + " " * (gap - gap // 2)
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _wrap(cell: str) -> list[str]:
+    """Break a cell at blanks so that the squares of what its lines leave free, the last one apart, are least."""
+    words = cell.split()
+    longest = max((_width(line) for line in cell.split("\n")), default=0)
+    if not words:
+        return [""]
+    limit = max(min(_WRAP, longest), *(_width(word) for word in words), 0)
+    costs: list[float] = [0.0] * (len(words) + 1)
+    ends = [0] * len(words)
+    for start in range(len(words) - 1, -1, -1):
+        costs[start] = float("inf")
+        length = -1
+        for end in range(start, len(words)):
+            length += 1 + _width(words[end])
+            if length > limit:
+                break
+            cost = 0.0 if end == len(words) - 1 else (limit - length) ** 2 + costs[end + 1]
+            if cost < costs[start]:
+                costs[start], ends[start] = cost, end + 1
+    found, start = [], 0
+    while start < len(words):
+        found.append(" ".join(words[start : ends[start]]))
+        start = ends[start]
+    return found

@@ -1,0 +1,123 @@
+"""Changing setters of packages on disk: all packages of one command are planned first, then written as one.
+
+This is the library's way in::
+
+    for change in change_setters(Path("multi-node"), {"NFS_SERVER": ["10.0.0.5"]}, recursive=True):
+        print(change.package, change.plan.counts)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.errors import InputError, Problem, suggest
+from packyard.setters.directory import find_packages, read_package
+from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
+from packyard.text import journal
+from packyard.text.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class PackageChange:
+    """What was done to one package, or would be: its path below the directory, its files as they were, and the plan."""
+
+    package: str
+    before: PackageFiles
+    plan: Plan
+
+
+def change_setters(
+    directory: Path,
+    values: Mapping[str, Sequence[str]],
+    *,
+    unset: Sequence[str] = (),
+    recursive: bool = False,
+    set_by: str = "",
+    description: str = "",
+    dry_run: bool = False,
+) -> list[PackageChange]:
+    """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
+
+    Everything is checked before anything is written; a name that no package has is refused. With ``dry_run`` nothing is
+    written.
+    """
+
+    def plan_package(package: PackageFiles) -> Plan | None:
+        known = read_krmfile(package).definitions.setters
+        here = {name: texts for name, texts in values.items() if name in known or not recursive}
+        back = [name for name in unset if name in known or not recursive]
+        if not here and not back:
+            return None
+        return _both(package, here, back, set_by, description)
+
+    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=[*values, *unset])
+
+
+def _both(
+    package: PackageFiles, values: Mapping[str, Sequence[str]], unset: Sequence[str], set_by: str, description: str
+) -> Plan:
+    """Plan what is set and what is unset; one after the other, as their fields may be the same."""
+    if not unset:
+        return plan(package, values, set_by=set_by, description=description)
+    first = plan_unset(package, unset)
+    if not values:
+        return first
+    files = {**package.resources, **{path: data for path, data in first.files.items() if path != "Krmfile"}}
+    between = PackageFiles(first.files.get("Krmfile", package.krmfile), files, package.where)
+    second = plan(between, values, set_by=set_by, description=description)
+    counts = {**first.counts, **second.counts}
+    return Plan((*first.changes, *second.changes), {**first.files, **second.files}, counts, second.definitions)
+
+
+def apply(
+    directory: Path,
+    plan_package: Callable[[PackageFiles], Plan | None],
+    *,
+    recursive: bool,
+    dry_run: bool,
+    wanted: Sequence[str] = (),
+) -> list[PackageChange]:
+    """Plan every package, gather what is wrong with all of them, and write all or nothing."""
+    tree = Tree(directory)
+    packages = find_packages(tree, recursive=recursive)
+    with journal.locked(directory, [directory / package for package in packages]):
+        changes, problems = _plan_all(tree, packages, plan_package)
+        found = {name for change in changes for name in change.plan.counts}
+        if not problems:
+            problems = [_nowhere(tree, packages, name) for name in wanted if name not in found]
+        if problems:
+            raise InputError(*problems)
+        if not dry_run:
+            tree.write(
+                {_join(change.package, path): data for change in changes for path, data in change.plan.files.items()}
+            )
+    return changes
+
+
+def _plan_all(
+    tree: Tree, packages: Sequence[str], plan_package: Callable[[PackageFiles], Plan | None]
+) -> tuple[list[PackageChange], list[Problem]]:
+    changes: list[PackageChange] = []
+    problems: list[Problem] = []
+    for package in packages:
+        try:
+            before = read_package(tree, package)
+            planned = plan_package(before)
+        except InputError as error:
+            problems += error.problems
+        else:
+            if planned is not None:
+                changes.append(PackageChange(package, before, planned))
+    return changes, problems
+
+
+def _nowhere(tree: Tree, packages: Sequence[str], name: str) -> Problem:
+    known = {known for package in packages for known in read_krmfile(read_package(tree, package)).definitions.setters}
+    message = f'setter "{name}" is in none of {len(packages)} packages below {tree.root_dir}'
+    return Problem(message, hint=suggest(name, known))
+
+
+def _join(package: str, path: str) -> str:
+    return f"{package}/{path}" if package else path
