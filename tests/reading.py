@@ -1,0 +1,96 @@
+"""What a use case's directory says, read by PyYAML alone: two of them are compared without packyard's own reader."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_SETTER_COMMENT = re.compile(r'#\s*(\{"\$openapi":.*)$')
+
+
+def objects(directory: Path) -> dict[str, list[Any]]:
+    """Return the parsed documents of every resource file, by its path below ``directory``."""
+    return {
+        path: [document for document in yaml.safe_load_all(data) if document is not None]
+        for path, data in manifests(directory).items()
+        if not path.endswith("kustomization.yaml")
+    }
+
+
+def manifests(directory: Path) -> dict[str, bytes]:
+    """Return the bytes of every YAML file: all of a use case but its Krmfile."""
+    return {file.relative_to(directory).as_posix(): file.read_bytes() for file in sorted(directory.rglob("*.yaml"))}
+
+
+def setter_comments(directory: Path) -> dict[tuple[str, str], str]:
+    """Return each setter comment by the file and the path of the field that it stands beside.
+
+    Every setter comment has to stand behind a scalar, the only place where packyard's composer puts one.
+    """
+    return {
+        (path, field): comment
+        for path, data in manifests(directory).items()
+        for field, comment in _comments(data.decode())
+    }
+
+
+def _comments(text: str) -> Iterator[tuple[str, str]]:
+    fields = {
+        node.end_mark.line: (f"{number}{path}", node.end_mark.column)
+        for number, document in enumerate(yaml.compose_all(text, Loader=yaml.SafeLoader))
+        for path, node in _scalars(document, "")
+    }
+    for number, line in enumerate(text.splitlines()):
+        match = _SETTER_COMMENT.search(line)
+        if match:
+            path, column = fields[number]
+            assert not line[column : match.start()].strip(), f"{path}: {line}"
+            yield path, match.group(1)
+
+
+def _scalars(node: yaml.Node, path: str) -> Iterator[tuple[str, yaml.ScalarNode]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _scalars(value, f"{path}.{key.value}")
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _scalars(item, f"{path}[{index}]")
+    elif isinstance(node, yaml.ScalarNode):
+        yield path, node
+
+
+def definitions(directory: Path) -> dict[str, Any]:
+    """Return the definitions of a Krmfile, parsed."""
+    found = yaml.safe_load((directory / "Krmfile").read_bytes())["openAPI"]["definitions"]
+    assert isinstance(found, dict)
+    return found
+
+
+def setter_values(directory: Path) -> dict[str, Any]:
+    """Return the value of every setter of a Krmfile, parsed."""
+    return {name: setter["value"] for name, setter in _setters(directory)}
+
+
+def set_by_user(directory: Path) -> set[str]:
+    """Return the names of the setters that the Krmfile says were set."""
+    return {name for name, setter in _setters(directory) if setter.get("isSet")}
+
+
+def _setters(directory: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for definition in definitions(directory).values():
+        if "setter" in definition.get("x-k8s-cli", {}):
+            yield definition["x-k8s-cli"]["setter"]["name"], definition["x-k8s-cli"]["setter"]
+
+
+def built(kustomize: Path, directory: Path, *options: str) -> list[Any]:
+    """Return the objects that a real kustomize builds, sorted by kind and name, as versions differ in order."""
+    done = subprocess.run([kustomize, "build", *options, directory], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [document for document in yaml.safe_load_all(done.stdout) if document is not None]
+    assert found
+    return sorted(found, key=lambda item: (item["kind"], item["metadata"]["name"]))

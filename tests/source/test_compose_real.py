@@ -1,0 +1,139 @@
+"""The catalogue's use cases, judged by real kustomize: their composition, the values given to them, every setter."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+import reading
+import real
+from packyard.setters.definition import Setter
+from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
+from packyard.setters.value import faults
+from packyard.source import package as packages
+from packyard.source import workspace
+from packyard.source.compose import compose, write_kustomization
+from packyard.source.package import Package, UseCase
+
+CATALOGUE = workspace.read(real.REPOSITORY)
+USE_CASES = [
+    pytest.param(package, use_case, id=f"{name}/{use_case.path}")
+    for name in CATALOGUE.package_names()
+    for package in [packages.read(CATALOGUE, name)]
+    for use_case in package.use_cases
+]
+
+each_use_case = pytest.mark.parametrize(("package", "use_case"), USE_CASES)
+
+
+def write(package: Package, use_case: UseCase, directory: Path, *, values: bool) -> Path:
+    directory.mkdir()
+    for path, data in compose(CATALOGUE, package, use_case, values=values).files.items():
+        (directory / path).write_bytes(data)
+    return directory
+
+
+@each_use_case
+def test_builds_what_its_kustomization_builds(
+    package: Package, use_case: UseCase, kustomize5: Path, tmp_path: Path
+) -> None:
+    composed_dir = write(package, use_case, tmp_path / "composed", values=False)
+    source_dir = tmp_path / "source"
+    source_dir.mkdir()
+    (source_dir / "kustomization.yaml").write_bytes(write_kustomization(CATALOGUE, package, use_case, source_dir))
+    expected = reading.built(kustomize5, source_dir, "--load-restrictor", "LoadRestrictionsNone")
+    assert reading.built(kustomize5, composed_dir) == expected
+
+
+@each_use_case
+def test_builds_alike_with_old_and_new_kustomize(
+    package: Package, use_case: UseCase, kustomize3: Path, kustomize5: Path, tmp_path: Path
+) -> None:
+    for values in (False, True):
+        composed_dir = write(package, use_case, tmp_path / str(values), values=values)
+        assert reading.built(kustomize3, composed_dir) == reading.built(kustomize5, composed_dir)
+
+
+@each_use_case
+def test_the_packages_values_are_applied_as_kustomize_sets_them(
+    package: Package, use_case: UseCase, kustomize3: Path, tmp_path: Path
+) -> None:
+    ours = write(package, use_case, tmp_path / "ours", values=True)
+    theirs = write(package, use_case, tmp_path / "theirs", values=False)
+    assert reading.objects(ours) != reading.objects(theirs)
+    known = reading.setter_values(theirs)
+    given = {name: value.text for name, value in use_case.setters.items() if name in known}
+    for name, text in given.items():
+        done = subprocess.run([kustomize3, "cfg", "set", theirs, name, text], capture_output=True, text=True)
+        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+    assert reading.objects(ours) == reading.objects(theirs)
+    assert reading.setter_comments(ours) == reading.setter_comments(theirs)
+    assert reading.setter_values(ours) == reading.setter_values(theirs)
+    assert reading.set_by_user(ours) == set()
+    assert reading.set_by_user(theirs) == set(given)
+
+
+@each_use_case
+def test_the_definitions_are_those_of_the_parts(package: Package, use_case: UseCase, tmp_path: Path) -> None:
+    """Beside the values only ``default`` is added, the value as shipped."""
+    composed_dir = write(package, use_case, tmp_path / "composed", values=True)
+    sources = [
+        yaml.safe_load(file.read_bytes())["openAPI"]["definitions"]
+        for folder in (real.REPOSITORY / "bases", real.REPOSITORY / "overlays", package.folder)
+        for file in folder.rglob("Krmfile")
+    ]
+    for key, definition in reading.definitions(composed_dir).items():
+        setter = definition["x-k8s-cli"].get("setter")
+        if setter:
+            value, default = setter.pop("value"), definition.pop("default", "")
+            assert str(default) == value, key
+        originals = [dict(source[key]) for source in sources if key in source]
+        for original in originals:
+            if setter:
+                del original["x-k8s-cli"]["setter"]["value"]
+        assert definition in originals, key
+
+
+@each_use_case
+def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
+    """In the use case as shipped, and in one where all other setters were given values, too."""
+    shipped = in_memory(package, use_case)
+    for before in (shipped, set_values(shipped, others(shipped))):
+        for name, setter in setters(before).items():
+            changed = set_values(before, {name: another(setter)})
+            assert changed.resources != before.resources, f"{name} changes no field"
+            if not setter.must_be_set:  # else it is empty, and only `--unset` goes back there
+                back = set_values(changed, {name: setter.value})
+                assert back.resources == before.resources, f"{name} is not taken back"
+
+
+def in_memory(package: Package, use_case: UseCase) -> PackageFiles:
+    files = compose(CATALOGUE, package, use_case).files
+    return PackageFiles(files["Krmfile"], {path: data for path, data in files.items() if path.endswith(".yaml")})
+
+
+def setters(files: PackageFiles) -> Mapping[str, Setter]:
+    return read_krmfile(files).definitions.setters
+
+
+def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
+    return after(files, plan(files, {name: [text] for name, text in values.items()}))
+
+
+def after(files: PackageFiles, planned: Plan) -> PackageFiles:
+    everything = {"Krmfile": files.krmfile, **files.resources, **planned.files}
+    return PackageFiles(everything.pop("Krmfile"), everything)
+
+
+def others(files: PackageFiles) -> dict[str, str]:
+    return {name: another(setter) for name, setter in setters(files).items()}
+
+
+def another(setter: Setter) -> str:
+    """Return a value that the setter may have and has not: its example, its default, or one made from what it is."""
+    choices = [setter.example, setter.default, "1", "2", f"{setter.value}2"]
+    return next(text for text in choices if text and text != setter.value and not faults(setter, [text]))
