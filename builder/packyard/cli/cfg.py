@@ -3,8 +3,8 @@
   packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S] [--description S]
   packyard cfg list-setters DIR [NAME] [-R=false] [--include-subst] [--markdown]
 
-Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for differences that prevent harm: what one package
-of a tree refuses is written in none.
+Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for differences that prevent harm: what one
+package of a tree refuses is written in none.
 """
 
 from __future__ import annotations
@@ -58,15 +58,14 @@ def _set(words: Sequence[str]) -> int:
     def plan_package(package: PackageFiles) -> Plan | None:
         if name not in read_krmfile(package).definitions.setters:
             return None
-        return plan(
-            package, {name: values}, set_by=parsed.text("set-by"), description=parsed.text("description")
-        )
+        return plan(package, {name: values}, set_by=parsed.text("set-by"), description=parsed.text("description"))
 
     tree = Tree(Path(folder))
     packages = find_packages(tree, recursive=recursive)
     if not recursive:
         print(_header(folder, ""))
-    changes = {change.package: change for change in apply(Path(folder), plan_package, recursive=recursive, dry_run=False)}
+    done = apply(Path(folder), plan_package, recursive=recursive, dry_run=False)
+    changes = {change.package: change for change in done}
     if not recursive:
         if "" not in changes:
             raise InputError(f'setter "{name}" is not found')

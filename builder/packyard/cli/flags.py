@@ -27,7 +27,7 @@ class Flags:
 
 
 def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequence[str]) -> Flags:
-    """Read words; ``switches`` are flags that are on or off (with their defaults), ``values`` those that take a value."""
+    """Read words; ``switches`` are on or off, and have a default, ``values`` are flags that take a value."""
     found = Flags([], dict(switches), {})
     rest = list(words)
     while rest:
@@ -56,5 +56,6 @@ def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequenc
 
 def _switch(name: str, text: str) -> bool:
     if text not in _TRUE | _FALSE:
-        raise UsageError(f'invalid argument "{text}" for "--{name}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
+        fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'
+        raise UsageError(f'invalid argument "{text}" for "--{name}" flag: {fault}')
     return text in _TRUE

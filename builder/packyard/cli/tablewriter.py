@@ -1,7 +1,7 @@
 """The tables of `kustomize cfg list-setters`, blank for blank, for scripts that read them.
 
-    <two blanks>NAME     VALUE   …     headers centred, an odd blank to the right
-    <two blanks>replicas 3       …     cells to the left, wrapped at 30 columns
+<two blanks>NAME     VALUE   …     headers centred, an odd blank to the right
+<two blanks>replicas 3       …     cells to the left, wrapped at 30 columns
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, ruled: bool 
     for row in wrapped:
         for number in range(max(len(cell) for cell in row)):
             texts = [cell[number] if number < len(cell) else "" for cell in row]
-            found.append(_line([text + " " * (width - _width(text)) for text, width in zip(texts, widths, strict=True)]))
+            found.append(_line([_to_left(text, width) for text, width in zip(texts, widths, strict=True)]))
     return found
 
 
@@ -37,6 +37,10 @@ def _line(cells: Sequence[str]) -> str:
 def _centred(text: str, width: int) -> str:
     gap = width - _width(text)
     return " " * (gap // 2) + text + " " * (gap - gap // 2)
+
+
+def _to_left(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
 
 
 def _width(text: str) -> int:

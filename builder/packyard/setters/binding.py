@@ -78,11 +78,22 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
             for index, item in enumerate(value.items):
                 if isinstance(item.value, Scalar) and item.value.comment is None:
                     yield Binding(item.value, (*path, index), *behind, True, False)
-    elif isinstance(value, Mapping) and isinstance(part, Item) and above and value.entries:
-        first = value.entries[0]
-        if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
-            yield Binding(first.value, (*path, first.name), *above, flow, True)
+    if isinstance(part, Item) and above:
+        yield from _first_in(value, path, above, flow)
     yield from _find(value, path, flow)
+
+
+def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comment], flow: bool) -> Iterator[Binding]:
+    """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
+    if isinstance(value, Mapping) and value.entries:
+        first: Part = value.entries[0]
+        step: Step = value.entries[0].name
+    elif isinstance(value, Sequence) and value.items:
+        first, step = value.items[0], 0
+    else:
+        return
+    if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
+        yield Binding(first.value, (*path, step), *above, flow, True)
 
 
 def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:
@@ -91,12 +102,12 @@ def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:
 
 
 def _alone_above(part: Part) -> Comment | None:
-    """Return the comment directly above, if it is one line and no blank line follows."""
+    """Return the comment on the line above (behind the dash, for an item), if it is one line."""
     if not part.head:
         return None
     comment = part.head[-1]
     source: Source = part.value.source
-    if not comment.own_line or source.locate(part.start)[0] != source.locate(comment.start)[0] + 1:
+    if source.locate(part.start)[0] != source.locate(comment.start)[0] + 1:
         return None
     if len(part.head) > 1 and source.locate(part.head[-2].start)[0] == source.locate(comment.start)[0] - 1:
         return None

@@ -274,6 +274,9 @@ def _hang_above(
         if comment.column <= column or before is None or before.owner is None:
             part.head.append(comment)
             return
+    elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
+        after.node.comment = comment  # between a key and its value on the next line
+        return
     if before is not None and before.owner is not None:
         before.owner.foot.append(comment)
     elif documents:

@@ -30,7 +30,7 @@ _YAML11_BOOL = frozenset(
 )
 
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
-_FLOW_INDICATORS = frozenset(",[]{}")
+_FLOW_INDICATORS = frozenset(",[]{}:?")  # what yaml.v3 does not read back inside brackets
 #: What cannot stand in plain or single-quoted text on one line: controls, line breaks, surrogates, the mark.
 _NEEDS_ESCAPES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPES = {"\0": "\\0", "\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r",
@@ -76,7 +76,7 @@ def fits_plain(text: str, *, flow: bool = False) -> bool:
         return False
     if text.startswith(("--- ", "... ")) or text in ("---", "..."):
         return False
-    return not flow or not (":" in text or any(character in _FLOW_INDICATORS for character in text))
+    return not flow or not any(character in _FLOW_INDICATORS for character in text)
 
 
 def single_quoted(text: str) -> str:

@@ -1,0 +1,203 @@
+"""Kubernetes objects from YAML files, with the values that kustomize reads: anchors and merge keys are resolved.
+
+An object knows where it came from; its values are plain Python ones. What kustomize refuses, or what we do not read as
+it does, is refused by file and line.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packyard.cluster import scalars
+from packyard.cluster.scalars import Plain
+from packyard.errors import InputError, Problem
+from packyard.text.document import check_keys, parse_text
+from packyard.text.node import Alias, Document, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.scalar import implicit_type
+
+#: What a node can be: a scalar, a list, or a mapping by text.
+Value = Plain | list["Value"] | dict[str, "Value"]
+
+#: A document whose aliases stand for more values than this is refused.
+MAX_VALUES = 1_000_000
+
+
+@dataclass(slots=True)
+class Object:
+    """A Kubernetes object and the place that it was read from; ``root`` may be changed."""
+
+    root: dict[str, Value]
+    file: str
+    line: int
+
+    @property
+    def api_version(self) -> str:
+        """``apps/v1``; the group is empty for ``v1``."""
+        return _text(self.root.get("apiVersion"))
+
+    @property
+    def kind(self) -> str:
+        """``Deployment``."""
+        return _text(self.root.get("kind"))
+
+    @property
+    def metadata(self) -> dict[str, Value]:
+        """The object's metadata."""
+        found = self.root.get("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return _text(self.metadata.get("name"))
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace; empty where it names none."""
+        return _text(self.metadata.get("namespace"))
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the object, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint)
+
+
+def parse(source: Source) -> list[Object]:
+    """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
+    found: list[Object] = []
+    for document in parse_text(source):
+        check_keys(document)
+        if document.root is not None and not _is_null(document.root):
+            found += _objects(_Reader().read(document.root), document)
+    return found
+
+
+def _objects(value: Value, document: Document) -> Iterator[Object]:
+    root = document.root
+    assert root is not None
+    line, _ = document.source.locate(root.start)
+    if not isinstance(value, dict):
+        raise InputError(Problem("is no Kubernetes object", file=document.source.name, line=line))
+    found = Object(value, document.source.name, line)
+    if not found.kind:
+        raise InputError(found.problem("an object without a kind"))
+    items = value.get("items")
+    if found.kind.endswith("List") and "items" in value:
+        if not isinstance(items, list) and items is not None:
+            raise InputError(found.problem(f"items of {found.kind} are no list"))
+        for item in items or ():
+            yield from _objects(item, document)
+        return
+    if not found.name and not found.kind.endswith("List"):
+        raise InputError(found.problem(f"{found.kind} without metadata.name"))
+    if isinstance(root, Mapping) and root.text("kind") == found.kind:
+        _write_out_annotations(found, root)
+    yield found
+
+
+def _write_out_annotations(found: Object, root: Mapping) -> None:
+    """Make every annotation text, as it is written, and drop an empty mapping of them: kustomize does."""
+    annotations = found.metadata.get("annotations")
+    if not annotations:
+        found.metadata.pop("annotations", None)
+    written = root.mapping("metadata", "annotations")
+    if isinstance(annotations, dict):
+        for entry in written.entries if written else ():
+            if isinstance(entry.value, Scalar) and entry.name in annotations:
+                annotations[entry.name] = entry.value.value
+        for name, value in annotations.items():
+            if not isinstance(value, str):
+                raise InputError(found.problem(f"annotation {name!r} is no text", "write it out, in quotes"))
+
+
+class _Reader:
+    """Nodes of one document to values; an alias stands for what its anchor was when it was read."""
+
+    def __init__(self) -> None:
+        self.anchored: dict[str, Value] = {}
+        self.left = MAX_VALUES
+
+    def read(self, node: Node, flow: bool = False) -> Value:
+        value: Value
+        if isinstance(node, Alias):
+            return self._resolve(node)
+        if isinstance(node, Scalar):
+            value = scalars.read(node, flow=flow)
+        elif isinstance(node, Sequence):
+            _check_tag(node)
+            value = [self.read(item.value, flow or node.flow) for item in node.items]
+        else:
+            assert isinstance(node, Mapping)
+            value = self._mapping(node, flow or node.flow)
+        if node.anchor:
+            self.anchored[node.anchor] = value
+        return value
+
+    def _resolve(self, alias: Alias) -> Value:
+        if alias.anchor not in self.anchored:
+            raise InputError(_problem(alias, f"{alias.lexeme} refers to nothing before it"))
+        value = self.anchored[alias.anchor]
+        self.left -= _size(value)
+        if self.left < 0:
+            raise InputError(_problem(alias, f"its aliases stand for more than {MAX_VALUES} values"))
+        return copy.deepcopy(value)
+
+    def _mapping(self, node: Mapping, flow: bool) -> dict[str, Value]:
+        _check_tag(node)
+        value: dict[str, Value] = {}
+        merged: list[Value] = []
+        for entry in node.entries:
+            key = self._key(entry)
+            if key is not None:
+                value[key] = self.read(entry.value, flow)
+                continue
+            found = self.read(entry.value, flow)
+            merged += found if isinstance(found, list) else [found]
+        for other in merged:
+            if not isinstance(other, dict):
+                raise InputError(_problem(node, "a merge key takes mappings"))
+            for name, member in other.items():
+                value.setdefault(name, member)
+        return value
+
+    def _key(self, entry: Entry) -> str | None:
+        """Return a key, which has to be text; None for a merge key."""
+        key = entry.key
+        if isinstance(key, Alias):
+            found = self._resolve(key)
+            if isinstance(found, str):
+                return found
+        if isinstance(key, Scalar):
+            if key.value == "<<" and key.style == "plain":
+                return None
+            if key.anchor:
+                self.anchored[key.anchor] = scalars.read(key)
+            quoted = key.style != "plain" and key.value != "<<"
+            if quoted or implicit_type(key.value) == "string":
+                scalars.read(key)  # which refuses characters and tags
+                return key.value
+        raise InputError(_problem(key, f"the key {key.lexeme!r} is no text", "put it in quotes"))
+
+
+def _check_tag(node: Mapping | Sequence) -> None:
+    if node.tag is not None:
+        raise InputError(_problem(node, f"a collection of type {node.tag!r} cannot be read"))
+
+
+def _size(value: Value) -> int:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(_size(member) for member in members)
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.tag is None and node.style == "plain" and scalars.read(node) is None
+
+
+def _text(value: Value) -> str:
+    return "" if value is None or isinstance(value, dict | list) else str(value)
+
+
+def _problem(node: Node, message: str, hint: str = "") -> Problem:
+    line, column = node.source.locate(node.start)
+    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

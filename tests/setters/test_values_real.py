@@ -1,0 +1,183 @@
+"""Values in all positions and types, read by the real kustomize after the real 3.8.7 and after us."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from packyard.errors import InputError
+from packyard.setters.change import change_setters
+
+TEXTS = [
+    *("abc", "a b", "yes", "no", "on", "off", "y", "N", "true", "True", "TRUE", "tRue", "false", "null", "Null", "~"),
+    *("0", "1", "-1", "+1", "08", "012", "0o14", "0777", "0x1F", "0b11", "1_000", "123456789012345678901"),
+    *("1.10", "1.", ".5", "-.5", "1e3", "1E3", "12e03", "1.5e-3", "1e", "e1", "1.2.3", "v1.10", ".", "..", "1:30"),
+    *("2020-01-01", "2001-1-1", "2020-01-01T10:00:00Z", "2020-13", "12:30:45", "<<", "=", "-", "--", "-a", "a-"),
+    *("?a", "a?", ":a", "a:b", "a#b", "#a", "/a/b", "/", "a/b:1.7", "docker.io/x@sha256:0a", "10.0.0.5", "::1"),
+    *("$(VAR)", "${VAR}", "$HOME", "a=b", "a,b", "a;b", "(a)", "<a>", "^a$", "a|b", "a>b", "!", "a!b", "%", "a%b", "a&b"),
+    *("ä", "日本語", "é́", "a\u00a0b", "100m", "1Gi", "500Mi", "1000000000000", "0.1", "00", "0_1", "nan", "inf", "Infinity"),
+]  # fmt: skip
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+{type}      x-k8s-cli:
+        setter:
+          name: V
+          value: x
+"""
+
+RESOURCE = """\
+apiVersion: example.com/v1
+kind: Sample
+metadata:
+  name: sample
+spec:
+  plain: old # {"$openapi":"V"}
+  double: "old" # {"$openapi":"V"}
+  single: 'old' # {"$openapi":"V"}
+  list:
+  - old # {"$openapi":"V"}
+  flow: [old, "old"] # {"$openapi":"V"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: sample
+  labels:
+    plain: old # {"$openapi":"V"}
+data:
+  plain: old # {"$openapi":"V"}
+  double: "old" # {"$openapi":"V"}
+"""
+
+
+class Loader(yaml.CSafeLoader):
+    """Reads what kustomize prints; ``=`` and ``<<`` are text there."""
+
+
+Loader.add_constructor("tag:yaml.org,2002:value", yaml.CSafeLoader.construct_scalar)
+Loader.add_constructor("tag:yaml.org,2002:merge", yaml.CSafeLoader.construct_scalar)
+
+
+def make(directory: Path, kind: str = "", resource: str = RESOURCE) -> Path:
+    directory.mkdir()
+    (directory / "Krmfile").write_text(KRMFILE.format(type=f"      type: {kind}\n" if kind else ""), "utf-8")
+    (directory / "r.yaml").write_text(resource, "utf-8")
+    (directory / "kustomization.yaml").write_text("resources:\n- r.yaml\n", "utf-8")
+    return directory
+
+
+def build(kustomize: Path, directory: Path) -> list[object]:
+    done = subprocess.run([kustomize, "build", directory], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(yaml.load_all(done.stdout, Loader))
+
+
+def real_set(kustomize3: Path, directory: Path, value: str) -> subprocess.CompletedProcess[str]:
+    command = [kustomize3, "cfg", "set", ".", "V", f"--values={value}"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", ["", "string"])
+@pytest.mark.parametrize("value", TEXTS)
+def test_text_fields_read_as_after_the_real_set(
+    kustomize3: Path, kustomize5: Path, tmp_path: Path, value: str, kind: str
+) -> None:
+    theirs, ours = make(tmp_path / "theirs", kind), make(tmp_path / "ours", kind)
+    done = real_set(kustomize3, theirs, value)
+    change_setters(ours, {"V": [value]})
+    built = build(kustomize5, ours)
+    if done.returncode == 0:
+        assert built == build(kustomize5, theirs)
+    assert {str(text) for text in built[0]["data"].values()} == {value}  # type: ignore[index]
+
+
+NUMBERS = """\
+apiVersion: example.com/v1
+kind: Sample
+metadata:
+  name: sample
+spec:
+  plain: {old} # {{"$openapi":"V"}}
+  list:
+  - {old} # {{"$openapi":"V"}}
+  flow: [{old}] # {{"$openapi":"V"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: sample
+spec:
+  replicas: {old} # {{"$openapi":"V"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "value"),
+    [
+        *(("integer", "3", value) for value in ("4", "0", "-1", "0644", "0x10", "1_000", "2147483648", "+5")),
+        *(("number", "3.5", value) for value in ("4.5", "-0.1", "1e-3", ".5")),
+        *(("boolean", "true", value) for value in ("false", "true", "False", "TRUE")),
+        *(("", "3", value) for value in ("4", "10", "0644")),
+    ],
+)
+def test_numbers_and_booleans_stay_what_they_are(
+    kustomize3: Path, kustomize5: Path, tmp_path: Path, kind: str, old: str, value: str
+) -> None:
+    resource = NUMBERS.format(old=old)
+    theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
+    assert real_set(kustomize3, theirs, value).returncode == 0
+    change_setters(ours, {"V": [value]})
+    assert build(kustomize5, ours) == build(kustomize5, theirs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(("integer", value) for value in ("abc", "1.5", "true", "yes", "null", "2020-01-01", "4x", "")),
+        *(("number", value) for value in ("abc", "true", "1.2.3")),
+        *(("boolean", value) for value in ("yes", "1", "on", "maybe")),
+    ],
+)
+def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
+    kustomize3: Path, tmp_path: Path, kind: str, value: str
+) -> None:
+    resource = NUMBERS.format(old="3")
+    theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
+    assert real_set(kustomize3, theirs, value).returncode != 0  # of a date it panics
+    before = {file.name: file.read_bytes() for file in ours.iterdir()}
+    with pytest.raises(InputError, match=r"V in body must be of type"):
+        change_setters(ours, {"V": [value]})
+    assert {file.name: file.read_bytes() for file in ours.iterdir()} == before
+
+
+@pytest.mark.parametrize("value", TEXTS)
+def test_setting_the_old_value_back_restores_the_bytes(tmp_path: Path, value: str) -> None:
+    package = make(tmp_path / "package", resource=RESOURCE.replace("'old'", "'0'"))
+    change_setters(package, {"V": ["old"]})
+    before = (package / "r.yaml").read_bytes()
+    change_setters(package, {"V": [value]})
+    assert (package / "r.yaml").read_bytes() != before
+    change_setters(package, {"V": ["old"]})
+    assert (package / "r.yaml").read_bytes() == before
+
+
+def test_quoted_text_stays_text_under_an_integer_setter(kustomize5: Path, tmp_path: Path) -> None:
+    resource = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data:
+  USER_ID: "0" # {"$openapi":"V"}
+"""
+    package = make(tmp_path / "package", "integer", resource)
+    change_setters(package, {"V": ["1000"]})
+    assert 'USER_ID: "1000" #' in (package / "r.yaml").read_text("utf-8")
+    assert build(kustomize5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]
