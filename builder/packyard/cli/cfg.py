@@ -56,9 +56,11 @@ def _set(words: Sequence[str]) -> int:
     recursive = parsed.switches["recurse-subpackages"]
 
     def plan_package(package: PackageFiles) -> Plan | None:
-        if name not in read_krmfile(package).definitions.setters:
+        krmfile = read_krmfile(package)
+        if name not in krmfile.definitions.setters:
             return None
-        return plan(package, {name: values}, set_by=parsed.text("set-by"), description=parsed.text("description"))
+        by, description = parsed.text("set-by"), parsed.text("description")
+        return plan(package, {name: values}, set_by=by, description=description, krmfile=krmfile)
 
     tree = Tree(Path(folder))
     packages = find_packages(tree, recursive=recursive)

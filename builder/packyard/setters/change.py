@@ -45,11 +45,14 @@ def change_setters(
     """
 
     def plan_package(package: PackageFiles) -> Plan | None:
-        known = read_krmfile(package).definitions.setters
+        krmfile = read_krmfile(package)
+        known = krmfile.definitions.setters
         here = {name: texts for name, texts in values.items() if name in known or not recursive}
         back = [name for name in unset if name in known or not recursive]
         if not here and not back:
             return None
+        if not back:
+            return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
         return _both(package, here, back, set_by, description)
 
     return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=[*values, *unset])
@@ -59,8 +62,6 @@ def _both(
     package: PackageFiles, values: Mapping[str, Sequence[str]], unset: Sequence[str], set_by: str, description: str
 ) -> Plan:
     """Plan what is set and what is unset; one after the other, as their fields may be the same."""
-    if not unset:
-        return plan(package, values, set_by=set_by, description=description)
     first = plan_unset(package, unset)
     if not values:
         return first

@@ -14,8 +14,7 @@ openAPI:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Iterator
 
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
@@ -27,8 +26,6 @@ from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
 
 NAME = "Krmfile"
-
-_Definition = TypeVar("_Definition")
 
 
 class Krmfile:
@@ -46,8 +43,14 @@ class Krmfile:
         self.root = root
         self._definitions = _section(root)
         self.definitions = Definitions(
-            _parse_all(self._definitions, SETTER_PREFIX, "setter", _parse_setter),
-            _parse_all(self._definitions, SUBSTITUTION_PREFIX, "substitution", _parse_substitution),
+            {
+                name: _parse_setter(name, definition, body, entry)
+                for name, definition, body, entry in _bodies(self._definitions, SETTER_PREFIX, "setter")
+            },
+            {
+                name: _parse_substitution(name, body, entry)
+                for name, _, body, entry in _bodies(self._definitions, SUBSTITUTION_PREFIX, "substitution")
+            },
         )
 
     def setter_entry(self, name: str) -> tuple[Mapping, Mapping]:
@@ -101,18 +104,13 @@ def _section(root: Mapping) -> Mapping | None:
     return node
 
 
-def _parse_all(
-    section: Mapping | None, prefix: str, kind: str, parse: Callable[[str, Mapping, Mapping, Entry], _Definition]
-) -> dict[str, _Definition]:
-    found: dict[str, _Definition] = {}
+def _bodies(section: Mapping | None, prefix: str, kind: str) -> Iterator[tuple[str, Mapping, Mapping, Entry]]:
+    """Yield name, definition, what is below ``x-k8s-cli.KIND`` and entry of every definition of a kind."""
     for entry in section.entries if section else ():
-        name = entry.name.removeprefix(prefix)
-        if name == entry.name or not isinstance(entry.value, Mapping):
-            continue
-        body = entry.value.mapping("x-k8s-cli", kind)
-        if body is not None:
-            found[name] = parse(name, entry.value, body, entry)
-    return found
+        if entry.name.startswith(prefix) and isinstance(entry.value, Mapping):
+            body = entry.value.mapping("x-k8s-cli", kind)
+            if body is not None:
+                yield entry.name.removeprefix(prefix), entry.value, body, entry
 
 
 def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -> Setter:
@@ -139,7 +137,7 @@ def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -
     )
 
 
-def _parse_substitution(name: str, _definition: Mapping, body: Mapping, entry: Entry) -> Substitution:
+def _parse_substitution(name: str, body: Mapping, entry: Entry) -> Substitution:
     values = body.get("values")
     listed = [item.value for item in values.items] if isinstance(values, Sequence) else []
     markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, Mapping))

@@ -73,12 +73,14 @@ def plan(
     mark: bool = True,
     set_by: str = "",
     description: str = "",
+    krmfile: Krmfile | None = None,
 ) -> Plan:
     """Plan to give setters these values, a list setter any number of them, the others the first.
 
-    ``mark`` records them as set by a user. Raises `InputError` with every fault of every value.
+    ``mark`` records them as set by a user; ``krmfile`` is the package's, where it was read already. Raises `InputError`
+    with every fault of every value.
     """
-    krmfile = read_krmfile(package)
+    krmfile = krmfile or read_krmfile(package)
     changed = {
         name: replace(setter, is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
         for name, setter in _with_values(krmfile.definitions, values, package.where).items()

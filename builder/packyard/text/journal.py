@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -148,7 +147,7 @@ def _write_new(path: Path, data: bytes, like: Path | None) -> int:
 def _take_name(staged: Path, file: Path) -> None:
     """Let the new content take the file's place; a file with several names is written through instead."""
     if file.exists() and file.stat().st_nlink > 1:
-        shutil.copyfile(staged, file)
+        file.write_bytes(staged.read_bytes())
         staged.unlink()
     else:
         staged.replace(file)
