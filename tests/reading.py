@@ -88,9 +88,14 @@ def _setters(directory: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def built(kustomize: Path, directory: Path, *options: str) -> list[Any]:
-    """Return the objects that a real kustomize builds, sorted by kind and name, as versions differ in order."""
+    """Return the objects that a real kustomize builds."""
     done = subprocess.run([kustomize, "build", *options, directory], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = [document for document in yaml.safe_load_all(done.stdout) if document is not None]
+    return sorted_objects(done.stdout)
+
+
+def sorted_objects(text: str) -> list[Any]:
+    """Return the objects of a stream by kind and name, for versions of kustomize differ in their order."""
+    found = [document for document in yaml.safe_load_all(text) if document is not None]
     assert found
     return sorted(found, key=lambda item: (item["kind"], item["metadata"]["name"]))

@@ -1,0 +1,301 @@
+"""What users of the published packages do, word for word, with public tools; and the same with packyard's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import reading
+import real
+from packyard import __version__
+from running import done, packyard, programs_dir
+
+NAME = "resnet50v1-5-fp32-training-k8s"
+RELEASE = "v2_7_0"  # as in the address that users know: …/models/v2_7_0/NAME.tar.gz
+PREFIX = "quickstart/mlops"
+TOPOLOGIES = ("multi-node", "single-node")
+STORAGES = ("user-allocated-pvc", "user-mounted-nfs")
+
+#: The parameters that the upstream README of 2.7.0 has its users set.
+STORAGE_PARAMETERS = {
+    "NFS_SERVER": "10.0.0.5",
+    "NFS_PATH": "/exports/models",
+    "PVC_NAME": "workdisk",
+    "PVC_PATH": "/mnt/claim",
+}
+PARAMETERS = {
+    **STORAGE_PARAMETERS,
+    "FS_ID": "2000",
+    "GROUP_ID": "1001",
+    "GROUP_NAME": "staff",
+    "USER_ID": "1000",
+    "USER_NAME": "alice",
+    "DATASET_DIR": "/data/imagenet",
+}
+
+FETCH = {
+    "wget": "wget -q {url}/models/{release}/{name}.tar.gz {url}/models/{release}/{name}.tar.gz.sha256",
+    "curl": "curl -fsSO {url}/models/{release}/{name}.tar.gz -O {url}/models/{release}/{name}.tar.gz.sha256",
+}
+FLOW = """
+set -eu
+{fetch}
+sha256sum -c {name}.tar.gz.sha256
+tar -xvf {name}.tar.gz
+cd {name}/quickstart/mlops/{topology}
+{set_all}
+for use_case in user-allocated-pvc user-mounted-nfs; do
+  (cd "$use_case" && kustomize edit set namespace ml)
+  kustomize build "$use_case" > "$use_case.yaml"
+done
+"""
+
+
+@pytest.fixture(scope="module")
+def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for a web server, with a channel at ``models/`` that holds the catalogue."""
+    folder = tmp_path_factory.mktemp("web")
+    done("publish", "--workspace", real.REPOSITORY, "--version", RELEASE, "--to", folder / "models")
+    return folder
+
+
+@pytest.fixture
+def bin_dir(tmp_path: Path, kustomize3: Path, wget: Path, curl: Path, tar: Path) -> Path:
+    """What the users have installed: kustomize is 3.8.7."""
+    return programs_dir(tmp_path / "bin", {"kustomize": kustomize3, "wget": wget, "curl": curl, "tar": tar})
+
+
+def shell(script: str, bin_dir: Path, cwd: Path) -> str:
+    """Run a script that has to succeed, as a user types it, and return its output."""
+    path = f"{bin_dir}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        ["sh", "-c", script],
+        cwd=cwd,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+def follow(url: str, topology: str, *, fetch: str, setter: str, bin_dir: Path, cwd: Path) -> Path:
+    """Follow the published flow and return the folder of the topology's use cases."""
+    cwd.mkdir()
+    set_all = "\n".join(f"{setter} . {name} {value} -R" for name, value in PARAMETERS.items())
+    fetching = FETCH[fetch].format(url=url, release=RELEASE, name=NAME)
+    output = shell(FLOW.format(fetch=fetching, name=NAME, topology=topology, set_all=set_all), bin_dir, cwd)
+    assert f"{NAME}.tar.gz: OK" in output
+    assert f"{NAME}/quickstart/mlops/{topology}/user-mounted-nfs/Krmfile" in output
+    return cwd / NAME / PREFIX / topology
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
+    topology: str, web_dir: Path, bin_dir: Path, http_server: Callable[[Path], str], kustomize5: Path, tmp_path: Path
+) -> None:
+    url = http_server(web_dir)
+    theirs = follow(url, topology, fetch="wget", setter="kustomize cfg set", bin_dir=bin_dir, cwd=tmp_path / "theirs")
+    ours = follow(url, topology, fetch="curl", setter="packyard set", bin_dir=bin_dir, cwd=tmp_path / "ours")
+    for storage in STORAGES:
+        mine, other = ours / storage, theirs / storage
+        assert reading.objects(mine) == reading.objects(other)
+        assert reading.setter_comments(mine) == reading.setter_comments(other)
+        assert reading.setter_values(mine) == reading.setter_values(other)
+        assert reading.set_by_user(mine) == reading.set_by_user(other) == parameters_of(storage)
+        objects = reading.built(kustomize5, mine)
+        assert objects == reading.built(kustomize5, other)
+        assert objects == reading.sorted_objects((ours / f"{storage}.yaml").read_text())
+        assert objects == reading.sorted_objects((theirs / f"{storage}.yaml").read_text())
+        assert {item["metadata"]["namespace"] for item in objects} == {"ml"}
+        text = json.dumps(objects)
+        assert [name for name in parameters_of(storage) if PARAMETERS[name] not in text] == []
+
+
+def parameters_of(storage: str) -> set[str]:
+    own = "NFS_" if storage == "user-mounted-nfs" else "PVC_"
+    return {name for name in PARAMETERS if name not in STORAGE_PARAMETERS or name.startswith(own)}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_packyard_sets_nothing_but_values(topology: str, web_dir: Path, tmp_path: Path) -> None:
+    """What ``git diff`` shows after the flow: in the manifests only lines with a setter comment, and only values."""
+    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
+    folder = tmp_path / NAME / PREFIX / topology
+    before = reading.manifests(folder)
+    for name, value in PARAMETERS.items():
+        done("set", folder, name, value, "-R")
+    for path, after in reading.manifests(folder).items():
+        old, new = before[path].decode().splitlines(), after.decode().splitlines()
+        assert len(old) == len(new)
+        changed = [(one, two) for one, two in zip(old, new, strict=True) if one != two]
+        assert changed or path.endswith(("kustomization.yaml", "service-account.yaml"))
+        for one, two in changed:
+            assert beside_the_value(one) == beside_the_value(two)
+
+
+def beside_the_value(line: str) -> tuple[str, str]:
+    match = re.fullmatch(r'(\s*(?:- )?(?:[\w./-]+: )?).*( # \{"\$openapi":"\w+"\})', line)
+    assert match, line
+    return match.group(1), match.group(2)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_the_words_of_the_old_readme_find_the_pods(
+    storage: str, web_dir: Path, kustomize5: Path, tmp_path: Path
+) -> None:
+    """``kubectl get pods -oname | grep launch`` for multi-node, ``grep training`` for single-node.
+
+    The MPI operator calls a launcher's pods ``<job>-launcher-…`` and workers ``<job>-worker-0``; a Job's ``<job>-…``.
+    """
+    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
+    workload = {
+        topology: next(
+            item["metadata"]["name"]
+            for item in reading.built(kustomize5, tmp_path / NAME / PREFIX / topology / storage)
+            if item["kind"] in ("MPIJob", "Job")
+        )
+        for topology in TOPOLOGIES
+    }
+    pods = [f"pod/{workload['multi-node']}-{end}" for end in ("launcher-x7k2p", "worker-0", "worker-1")]
+    assert [pod for pod in pods if "launch" in pod] == pods[:1]
+    assert "training" in f"pod/{workload['single-node']}-5zq8d"
+
+
+def test_both_quick_starts_of_the_packages_readme_run_word_for_word(
+    web_dir: Path, bin_dir: Path, tmp_path: Path
+) -> None:
+    """And apply the same objects. In place of kubectl stands a program that keeps what it is given."""
+    (bin_dir / "kubectl").write_text('#!/bin/sh\nfor last; do :; done\ncat "$last" > applied.yaml\n')
+    (bin_dir / "kubectl").chmod(0o755)
+    release_dir = web_dir / "models" / RELEASE
+    shell(f"tar -xf {release_dir}/{NAME}.tar.gz", bin_dir, tmp_path)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (tmp_path / NAME / "README.md").read_text(), re.M | re.S)
+    applied = []
+    for block in [block for block in blocks if f"\ncd {NAME}/" in block]:
+        folder = tmp_path / str(len(applied))
+        folder.mkdir()
+        for file in release_dir.iterdir():
+            (folder / file.name).symlink_to(file)
+        shell(f"set -eu\n{block}", bin_dir, folder)
+        (result,) = folder.rglob("applied.yaml")
+        applied.append(reading.sorted_objects(result.read_text()))
+    by_kustomize, by_packyard = applied
+    assert {item["metadata"].pop("namespace") for item in by_kustomize} == {"ml"}
+    assert by_packyard == by_kustomize
+
+
+def test_the_packages_readme_names_every_parameter(web_dir: Path, tmp_path: Path) -> None:
+    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
+    readme = (tmp_path / NAME / "README.md").read_text()
+    for use_case in sorted((tmp_path / NAME / PREFIX).glob("*/*")):
+        assert [name for name in reading.setter_values(use_case) if f"`{name}`" not in readme] == []
+
+
+# The tarball itself.
+
+Files = dict[str, tuple[int, str]]  # by their path: mode and SHA-256; a directory has no digest
+
+
+def by_gnu_tar(tar: Path, bundle_file: Path, into: Path) -> Files:
+    into.mkdir()
+    subprocess.run([tar, "-xpf", bundle_file, "-C", into], check=True)
+    found = {}
+    for path in into.rglob("*"):
+        assert not path.is_symlink()
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[path.relative_to(into).as_posix()] = (path.stat().st_mode & 0o7777, digest)
+    return found
+
+
+def by_python(bundle_file: Path) -> Files:
+    found = {}
+    with tarfile.open(bundle_file) as archive:
+        for member in archive:
+            assert member.isreg() or member.isdir()
+            content = archive.extractfile(member)
+            digest = hashlib.sha256(content.read()).hexdigest() if content else ""
+            found[member.name] = (member.mode, digest)
+    return found
+
+
+def by_go(tarlist: Path, bundle_file: Path) -> Files:
+    found = {}
+    for line in subprocess.check_output([tarlist, bundle_file], text=True).splitlines():
+        name, mode, _, kind, digest = line.split("\t")
+        assert kind in "05"
+        found[name.rstrip("/")] = (int(mode, 8), digest if kind == "0" else "")
+    return found
+
+
+def test_gnu_tar_python_and_go_see_the_same_files(web_dir: Path, tar: Path, tarlist: Path, tmp_path: Path) -> None:
+    bundle_file = web_dir / "models" / RELEASE / f"{NAME}.tar.gz"
+    files = by_python(bundle_file)
+    assert by_gnu_tar(tar, bundle_file, tmp_path / "gnu") == files
+    assert by_go(tarlist, bundle_file) == files
+    described = json.loads((tmp_path / "gnu" / NAME / "packyard.json").read_bytes())["files"]
+    listed = {f"{NAME}/{path}": digest for path, digest in described.items()}
+    assert {path: f"sha256:{digest}" for path, (_, digest) in files.items() if digest} == {
+        **listed,
+        f"{NAME}/packyard.json": f"sha256:{files[f'{NAME}/packyard.json'][1]}",
+    }
+
+
+# The same tar by every way.
+
+
+def digests(output: str) -> set[str]:
+    return set(re.findall(r"sha256:[0-9a-f]{64}", output))
+
+
+def built_digest(version: str, out_dir: Path) -> str:
+    options = ("--workspace", real.REPOSITORY, "--out", out_dir, "--version", version, "--output", "json")
+    return str(json.loads(done("build", NAME, *options))[0]["tar"])
+
+
+def test_get_gives_the_tar_that_build_makes(web_dir: Path, http_server: Callable[[Path], str], tmp_path: Path) -> None:
+    digest = built_digest(RELEASE, tmp_path / "built")
+    for number, channel in enumerate((web_dir / "models", f"{http_server(web_dir)}/models")):
+        into = tmp_path / str(number)
+        into.mkdir()
+        fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--into", into)
+        assert fetched.returncode == 0, fetched.stderr
+        assert digests(fetched.stderr) == {digest}
+        assert contents(into / NAME) == contents(tmp_path / "built" / NAME)
+
+
+def test_an_installed_wheel_gives_the_same_tar_without_a_channel(tmp_path: Path) -> None:
+    """Built from this checkout, installed into a clean environment elsewhere, run from the root of the disk."""
+    digest = built_digest(__version__, tmp_path / "built")
+    bin_dir = tmp_path / "venv" / "bin"
+    pip = ("-m", "pip", "--disable-pip-version-check", "--quiet")
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    for command in (
+        (sys.executable, *pip, "wheel", real.REPOSITORY, "--no-deps", "--wheel-dir", tmp_path / "wheels"),
+        (sys.executable, "-m", "venv", tmp_path / "venv"),
+    ):
+        subprocess.run(command, check=True, env=environment)
+    (wheel,) = (tmp_path / "wheels").glob("packyard-*.whl")
+    subprocess.run((bin_dir / "python", *pip, "install", wheel), check=True, env=environment)
+    (tmp_path / "got").mkdir()
+    command = (bin_dir / "packyard", "get", NAME, "--into", tmp_path / "got")
+    fetched = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
+    assert fetched.returncode == 0, fetched.stderr
+    assert digests(fetched.stderr) == {digest}
+    assert contents(tmp_path / "got" / NAME) == contents(tmp_path / "built" / NAME)
+
+
+def contents(directory: Path) -> dict[str, tuple[int, bytes]]:
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {path.relative_to(directory).as_posix(): (path.stat().st_mode, path.read_bytes()) for path in files}
