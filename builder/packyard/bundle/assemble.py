@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from packyard.bundle import bundle, readme, requirements
 from packyard.bundle.archive import Member
@@ -28,10 +28,10 @@ class DocumentedUseCase:
 
     path: str
     axes: Mapping[str, str]
-    setters: Sequence[Row]
-    objects: Sequence[tuple[str, str]]
-    requirements: Sequence[str]
-    images: Sequence[str]
+    setters: list[Row]
+    objects: list[tuple[str, str]]
+    requirements: list[str]
+    images: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
         path=item.use_case.path,
         axes=item.use_case.axes,
         setters=_rows(item),
-        objects=item.objects,
+        objects=list(item.objects),
         requirements=[str(requirement) for requirement in described.requirements],
-        images=described.images,
+        images=list(described.images),
     )
 
 
@@ -126,7 +126,7 @@ def _readme(workspace: Workspace, package: Package, version: str, use_cases: Seq
         "parameters": merge_parameters(use_cases),
         "retired": package.retired,
     }
-    fragments = [(Path(file).name, text) for file, text in packages.documents(workspace, package)]
+    fragments = [(os.path.relpath(file, workspace.root_dir), text) for file, text in packages.documents(workspace, package)]
     return readme.render(fragments, context)
 
 

@@ -62,7 +62,7 @@ def _document(row: Row) -> dict[str, object]:
         "required": row.required,
         "mustBeSet": row.must_be_set,
         "type": row.type or None,
-        "constraint": row.constraint or None,
+        "schema": dict(row.schema),
         "fields": row.count,
         "description": row.description,
         "example": row.example,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.setters import binding as bindings
@@ -26,6 +27,7 @@ class Row:
     set_by: str
     description: str
     constraint: str
+    schema: Mapping[str, object]  # every OpenAPI keyword of the definition
     example: str | None
     count: int  # of the fields that it reaches, itself or through substitutions
     must_be_set: bool
@@ -67,6 +69,7 @@ def _row(setter: Setter, count: int, where: str) -> Row:
         set_by=setter.set_by,
         description=setter.description,
         constraint=_constraint(setter),
+        schema=setter.schema,
         example=setter.example,
         count=count,
         must_be_set=setter.must_be_set,
@@ -76,7 +79,7 @@ def _row(setter: Setter, count: int, where: str) -> Row:
 
 
 def _constraint(setter: Setter) -> str:
-    """Say in short what the definition allows: ``1 to 8``, ``small|large``, ``^/.*$``."""
+    """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
     if setter.enum_values:
         return "|".join(setter.enum_values)
     schema = setter.schema
@@ -91,5 +94,6 @@ def _constraint(setter: Setter) -> str:
         parts.append(f"at least {low}")
     elif high is not None:
         parts.append(f"at most {high}")
-    parts += [str(schema[keyword]) for keyword in ("format", "pattern") if keyword in schema]
+    if "format" in schema:
+        parts.append(str(schema["format"]))
     return ", ".join(parts)

@@ -116,7 +116,8 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
         if setter is None:
             problems.append(_unknown(name, definitions.setters, where))
             continue
-        problems += [setter.problem(fault) for fault in value.faults(setter, texts)]
+        shown = ", ".join(map(repr, texts))
+        problems += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
         changed[name] = replace(setter, values=tuple(texts)) if setter.is_list else replace(setter, value=texts[0])
     refuse(problems)
     return changed

@@ -1,0 +1,44 @@
+"""One fault of a package, and the place where it has to be mended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from packyard.errors import Problem
+from packyard.text.node import Source
+
+#: An error does harm when the package is set or applied; a warning is worth a look.
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault; ``rule`` is the stable name of what it breaks, ``unresolved-comment`` say."""
+
+    file: str
+    line: int
+    column: int
+    rule: str
+    severity: Severity
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        message = f"{self.severity}: {self.message} [{self.rule}]"
+        return str(Problem(message, file=self.file, line=self.line, column=self.column, hint=self.hint))
+
+
+def error(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
+    """Find an error at a character of a file."""
+    return _at(rule, "error", source, position, message, hint)
+
+
+def warning(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
+    """Find something worth a look at a character of a file."""
+    return _at(rule, "warning", source, position, message, hint)
+
+
+def _at(rule: str, severity: Severity, source: Source, position: int, message: str, hint: str) -> Finding:
+    line, column = source.locate(position)
+    return Finding(file=source.name, line=line, column=column, rule=rule, severity=severity, message=message, hint=hint)

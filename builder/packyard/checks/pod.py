@@ -1,0 +1,87 @@
+"""Finding pods in objects of any kind: where their containers and their volumes are.
+
+spec.template.spec                             of a Job, a Deployment
+spec.mpiReplicaSpecs.Worker.template.spec      of an MPIJob
+spec.templates[]                               of an Argo Workflow, with ``container``; volumes there or in spec
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packyard.text.document import walk
+from packyard.text.node import Mapping, Node, Scalar, Sequence
+
+_LISTS = ("initContainers", "containers", "ephemeralContainers", "sidecars")
+_SINGLE = ("container", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A mapping that holds containers, and the names of every volume that they may mount."""
+
+    spec: Mapping
+    containers: tuple[Mapping, ...]
+    volumes: frozenset[str]
+
+
+def find(root: Node) -> list[Pod]:
+    """Return every pod in a node, in the order of the text."""
+    return list(_find(root, frozenset()))
+
+
+def _find(node: Node, volumes: frozenset[str]) -> Iterator[Pod]:
+    if isinstance(node, Mapping):
+        volumes |= {name.value for name in volume_names(node)} | _claims(node)
+        containers = tuple(_containers(node))
+        if containers:
+            yield Pod(node, containers, volumes)
+        for entry in node.entries:
+            yield from _find(entry.value, volumes)
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from _find(item.value, volumes)
+
+
+def mappings(node: Node | None) -> list[Mapping]:
+    """Return the mappings in a list; nothing where it is no list."""
+    items = node.items if isinstance(node, Sequence) else []
+    return [item.value for item in items if isinstance(item.value, Mapping)]
+
+
+def names(node: Node | None) -> list[Scalar]:
+    """Return the ``name`` of each mapping in a list."""
+    found = (mapping.get("name") for mapping in mappings(node))
+    return [name for name in found if isinstance(name, Scalar)]
+
+
+def volume_names(node: Mapping) -> list[Scalar]:
+    """Return the names of the volumes that a mapping declares."""
+    return names(node.get("volumes"))
+
+
+def mounts(node: Node) -> list[Scalar]:
+    """Return the names that all mounts and devices in a node refer to."""
+    return [
+        name
+        for inner in walk(node)
+        if isinstance(inner, Mapping)
+        for field in ("volumeMounts", "volumeDevices")
+        for name in names(inner.get(field))
+    ]
+
+
+def _containers(node: Mapping) -> Iterator[Mapping]:
+    for field in _LISTS:
+        yield from mappings(node.get(field))
+    for field in _SINGLE:
+        value = node.get(field)
+        if isinstance(value, Mapping) and value.get("image") is not None:
+            yield value
+
+
+def _claims(node: Mapping) -> frozenset[str]:
+    """Return the names of the claims that a StatefulSet or a Workflow makes, which are volumes of its pods."""
+    metadata = (claim.mapping("metadata") for claim in mappings(node.get("volumeClaimTemplates")))
+    return frozenset(found.text("name") for found in metadata if found)

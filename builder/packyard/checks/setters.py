@@ -1,0 +1,247 @@
+"""Faults between definitions, setter comments and the fields that they bind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from packyard.checks.finding import Finding, error, warning
+from packyard.checks.parsed import Parsed
+from packyard.errors import InputError
+from packyard.setters.binding import Binding
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.krmfile import Krmfile
+from packyard.text.document import walk
+from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.scalar import implicit_type
+
+_NAMED = re.compile(r"\$\{([^${}]+)\}")
+
+
+def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+    """Find what is wrong with a package's setters."""
+    for document in parsed.documents:
+        yield from _unbound(document, parsed.bound)
+    if parsed.krmfile is None:
+        return
+    definitions = parsed.krmfile.definitions
+    reached: set[str] = set()
+    for bound in parsed.bound:
+        yield from _field(bound, definitions, reached)
+    for entry in _entries(parsed.krmfile):
+        name, kind = _name(entry)
+        if kind and entry.name not in reached:
+            hint = "bind a field to it, or take it out" if kind == "setter" else "take it out"
+            yield error("unused-definition", *_key(entry), f"{kind} {name} reaches no field", hint)
+        if kind == "setter":
+            yield from _setter(entry, definitions.setters[name], shipped=shipped)
+        elif kind == "substitution":
+            yield from _substitution(entry, definitions.substitutions[name], definitions)
+
+
+# Fields and their comments.
+
+
+def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Iterator[Finding]:
+    source, reference = bound.node.source, bound.reference
+    definition = definitions.resolve(reference)
+    if definition is None:
+        kind = reference.kind or "setter or substitution"
+        hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or take the comment out"
+        message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
+        yield error("unresolved-comment", source, bound.comment.start, message, hint)
+        return
+    if not _fits(definition, bound):
+        is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
+        message = f"{definition.name} is {is_} and its comment stands at {on}: it does nothing here"
+        yield warning("comment-does-not-fit", source, bound.comment.start, message, "take the comment out")
+        return
+    reached |= _reached(definition, definitions)
+    found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
+    expected = _expected(definition, definitions)
+    if expected is not None and found != expected:
+        message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
+        yield error("value-disagrees", source, bound.node.start, message, "mend the definition, or the field")
+
+
+def _fits(definition: Setter | Substitution, bound: Binding) -> bool:
+    """Say whether a set writes the field: lists where there is a list, texts where there is a text."""
+    if isinstance(bound.node, Scalar):
+        return not (isinstance(definition, Setter) and definition.is_list)
+    return isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
+
+
+def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
+    """Return what the field shows after a set of nothing new; None where the definition is broken."""
+    if isinstance(definition, Setter):
+        return list(definition.values or ()) if definition.is_list or definition.values else definition.text
+    try:
+        return definitions.expand(definition)
+    except InputError:
+        return None
+
+
+def _reached(definition: Setter | Substitution, definitions: Definitions) -> set[str]:
+    """Return the keys of a definition and of all that it is made of."""
+    found: set[str] = set()
+    todo = [definition]
+    while todo:
+        current = todo.pop()
+        key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
+        if key not in found and isinstance(current, Substitution):
+            targets = (definitions.resolve(reference) for _, reference in current.markers if reference)
+            todo += [target for target in targets if target is not None]
+        found.add(key)
+    return found
+
+
+def _unbound(document: Document, bound: tuple[Binding, ...]) -> Iterator[Finding]:
+    used = {(id(binding.comment)) for binding in bound}
+    for comment in _comments(document):
+        reference = parse(comment.text)
+        if reference is not None and id(comment) not in used:
+            message = f"the comment for {reference.name} stands where it binds no field"
+            hint = "put it behind the value"
+            yield warning("unbound-comment", document.source, comment.start, message, hint)
+
+
+def _comments(document: Document) -> Iterator[Comment]:
+    yield from document.head
+    yield from document.tail
+    for node in walk(document.root):
+        if node.comment:
+            yield node.comment
+        parts: list[Entry] | list[Item] = []
+        if isinstance(node, Mapping):
+            parts = node.entries
+            yield from (entry.key.comment for entry in node.entries if entry.key.comment)
+        elif isinstance(node, Sequence):
+            parts = node.items
+        for part in parts:
+            yield from part.head
+            yield from part.foot
+            if part.comment:
+                yield part.comment
+
+
+# Definitions.
+
+
+def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]:
+    body = _body(entry, "setter")
+    for value in _values(body):
+        if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
+            message = f"{value.value} of setter {setter.name} is no text, and kustomize then refuses every set"
+            yield error("unquoted-value", value.source, value.start, message, "put it in quotes")
+    if shipped and setter.required and (setter.value or setter.values or setter.is_set):
+        place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
+        if setter.is_set:
+            message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
+            yield error("required-but-set", *_key(place), message, 'ship value: "" without isSet')
+        else:
+            message = f"setter {setter.name} is required, but ships the value {setter.value!r}: nobody is asked for one"
+            yield warning("required-with-value", *_key(place), message, 'ship value: "", or take required out')
+
+
+def _values(body: Mapping) -> Iterator[Scalar]:
+    value, listed = body.get("value"), body.get("listValues")
+    nodes: list[Node] = [value] if value is not None else []
+    nodes += [item.value for item in listed.items] if isinstance(listed, Sequence) else []
+    names = body.mapping("enumValues")
+    nodes += [entry.value for entry in names.entries] if names else []
+    return (node for node in nodes if isinstance(node, Scalar))
+
+
+def _substitution(entry: Entry, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+    name, body = substitution.name, _body(entry, "substitution")
+    if name in definitions.setters:
+        message = f"{name} is a setter and a substitution: a comment that names it means the setter"
+        yield warning("ambiguous-name", *_key(entry), message, "rename one of them")
+    values = body.get("values")
+    items = [item.value for item in values.items] if isinstance(values, Sequence) else []
+    for item in items:
+        if isinstance(item, Mapping):
+            yield from _marker(item, substitution, definitions)
+    pattern = body.get("pattern")
+    unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
+    for marker in unlisted if pattern is not None else ():
+        message = f"{marker.group()} in the pattern of {name} stands for nothing and stays as it is"
+        yield warning("unlisted-marker", body.source, pattern.start if pattern else 0, message, "list it in values")
+    if _contains_itself(substitution, definitions):
+        yield error("cyclic-substitution", *_key(entry), f"substitution {name} contains itself")
+
+
+def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
+    return any(marker and marker in found.group() for marker, _ in substitution.markers)
+
+
+def _marker(item: Mapping, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+    marker, ref = item.text("marker"), item.get("ref")
+    start = ref.start if ref else item.start
+    reference = parse_ref(item.text("ref"))
+    if reference is None or definitions.resolve(reference) is None:
+        what = f"{reference.kind} {reference.name}" if reference else repr(item.text("ref"))
+        hint = _resembling(reference.name, definitions) if reference else ""
+        message = f"marker {marker!r} of substitution {substitution.name} refers to {what}, which is not defined"
+        yield error("unresolved-marker", item.source, start, message, hint)
+        return
+    if marker not in substitution.pattern:
+        message = f"the pattern of {substitution.name} has no {marker}: {reference.name} does not reach it"
+        yield error("missing-marker", item.source, item.start, message, "put it into the pattern, or take it out")
+    named = _NAMED.fullmatch(marker)
+    if named and named.group(1) != reference.name:
+        message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
+        other = definitions.resolve(Reference("", named.group(1))) is not None
+        find = error if other else warning
+        hint = f"there is a {named.group(1)} of its own" if other else f"call it ${{{reference.name}}}"
+        yield find("marker-disagrees", item.source, start, message, hint)
+
+
+def _contains_itself(substitution: Substitution, definitions: Definitions) -> bool:
+    inner = (definitions.resolve(reference) for _, reference in substitution.markers if reference)
+    key = SUBSTITUTION_PREFIX + substitution.name
+    return any(key in _reached(target, definitions) for target in inner if target is not None)
+
+
+def _entries(krmfile: Krmfile) -> list[Entry]:
+    section = krmfile.root.mapping("openAPI", "definitions")
+    return section.entries if section else []
+
+
+def _name(entry: Entry) -> tuple[str, str]:
+    """Return name and kind of a definition; the kind is empty where it is neither setter nor substitution."""
+    for prefix, kind in ((SETTER_PREFIX, "setter"), (SUBSTITUTION_PREFIX, "substitution")):
+        if entry.name.startswith(prefix) and _has_body(entry, kind):
+            return entry.name.removeprefix(prefix), kind
+    return entry.name, ""
+
+
+def _has_body(entry: Entry, kind: str) -> bool:
+    return isinstance(entry.value, Mapping) and entry.value.mapping("x-k8s-cli", kind) is not None
+
+
+def _body(entry: Entry, kind: str) -> Mapping:
+    assert isinstance(entry.value, Mapping)
+    body = entry.value.mapping("x-k8s-cli", kind)
+    assert body is not None
+    return body
+
+
+def _key(entry: Entry) -> tuple[Source, int]:
+    return entry.key.source, entry.start
+
+
+def _resembling(name: str, definitions: Definitions) -> str:
+    """Return a hint for what looks like a slip of the pen, and nothing for another word."""
+    near = get_close_matches(name, [*definitions.setters, *definitions.substitutions], n=1, cutoff=0.85)
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def _texts(node: Sequence) -> list[str]:
+    return [item.value.value for item in node.items if isinstance(item.value, Scalar)]
+
+
+def _quoted(value: str | list[str]) -> str:
+    return repr(value) if isinstance(value, str) else f"[{', '.join(value)}]"

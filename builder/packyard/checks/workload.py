@@ -1,0 +1,83 @@
+"""Faults of pods that no schema sees: mounts and volumes, names, and fields at the wrong level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from packyard.checks import pod as pods
+from packyard.checks.finding import Finding, error, warning
+from packyard.checks.parsed import Parsed
+from packyard.text.document import walk
+from packyard.text.node import Mapping, Scalar
+
+#: Fields of a pod's securityContext that a container's does not have.
+_POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what is wrong with a package's pods."""
+    yield from _objects(parsed.objects)
+    for root in parsed.objects:
+        yield from _volumes(root)
+        for pod in pods.find(root):
+            lists = [pods.names(pod.spec.get(field)) for field in ("initContainers", "containers")]
+            yield from _twice("container", [name for listed in lists for name in listed])
+            for container in pod.containers:
+                yield from _container(container, pod)
+
+
+def _objects(objects: Iterable[Mapping]) -> Iterator[Finding]:
+    seen: dict[tuple[str, ...], Scalar] = {}
+    for root in objects:
+        metadata = root.mapping("metadata")
+        name = metadata.get("name") if metadata else None
+        if not isinstance(name, Scalar) or metadata is None:
+            continue
+        identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value)
+        first = seen.setdefault(identity, name)
+        if first is not name:
+            hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
+            message = f"{root.text('kind')} {name.value!r} is there twice"
+            yield error("duplicate-name", name.source, name.start, message, hint)
+
+
+def _volumes(root: Mapping) -> Iterator[Finding]:
+    """Find volumes that no container mounts, wherever they are declared."""
+    for node in walk(root):
+        if not isinstance(node, Mapping) or not any(pods.find(node)):
+            continue
+        declared = pods.volume_names(node)
+        mounted = {name.value for name in pods.mounts(node)}
+        for name in declared:
+            if name.value not in mounted:
+                message = f"no container mounts volume {name.value!r}"
+                yield warning("volume-never-mounted", name.source, name.start, message, "mount it, or take it out")
+        yield from _twice("volume", declared)
+
+
+def _container(container: Mapping, pod: pods.Pod) -> Iterator[Finding]:
+    called = container.text("name")
+    label = f"container {called!r}" if called else "the container"
+    for name in pods.mounts(container):
+        if name.value not in pod.volumes:
+            known = ", ".join(sorted(pod.volumes))
+            message = f"{label} mounts {name.value!r}, which is no volume of its pod"
+            hint = f"the volumes are {known}" if known else "the pod has no volumes"
+            yield error("mount-without-volume", name.source, name.start, message, hint)
+    context = container.mapping("securityContext")
+    for entry in context.entries if context else ():
+        if entry.name in _POD_ONLY:
+            message = f"{entry.name} in the securityContext of {label} is no field there, and is refused or dropped"
+            hint = "put it into the pod's securityContext"
+            yield error("pod-field-in-container", entry.key.source, entry.start, message, hint)
+    yield from _twice("variable", pods.names(container.get("env")))
+
+
+def _twice(what: str, names: list[Scalar]) -> Iterator[Finding]:
+    counted: Counter[str] = Counter()
+    for name in names:
+        counted[name.value] += 1
+        if counted[name.value] > 1:
+            find = warning if what == "variable" else error
+            yield find("duplicate-name", name.source, name.start, f"{what} {name.value!r} is there twice")

@@ -1,0 +1,116 @@
+"""Where a setter comment binds a field: our answer beside the real program's, place by place."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from packyard.setters.change import change_setters
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.foo:
+      x-k8s-cli:
+        setter:
+          name: foo
+          value: "1"
+"""
+HEADER = "apiVersion: example.com/v1\nkind: Sample\n"
+
+#: A document's body; C stands for the comment.
+PLACES = {
+    "behind a value": "x: 3 C\n",
+    "above a key": "C\nx: 3\n",
+    "above a key whose value has a note": "C\nx: 3 # note\n",
+    "above, with a line above it": "# n\nC\nx: 3\n",
+    "above, with a line below it": "C\n# n\nx: 3\n",
+    "above, with a blank line below": "C\n\nx: 3\n",
+    "above, with a blank line above": "a: 1\n\nC\nx: 3\n",
+    "above a nested key": "a:\n  C\n  x: 3\n",
+    "above a nested key, not indented": "a:\nC\n  x: 3\n",
+    "above a key, indented deeper": "a:\n  y: 1\n    C\nx: 3\n",
+    "below a nested key": "a:\n  y: 1\n  C\nx: 3\n",
+    "behind the key of a list": "l: C\n- a\n- b\n",
+    "behind the key of a mapping": "m: C\n  a: 1\n",
+    "behind a flow list": "l: [a, b] C\n",
+    "behind nested flow lists": "l: [[a], b] C\n",
+    "behind a flow mapping": "m: {a: 1} C\n",
+    "behind an empty flow list": "l: [] C\n",
+    "behind an item": "l:\n- a C\n- b\n",
+    "above an item": "l:\n- a\nC\n- b\n",
+    "above the first item": "l:\nC\n- a\n- b\n",
+    "above an item with a note": "l:\n- a\nC\n- b # note\n",
+    "above an item that is a mapping": "l:\nC\n- b: 2\n  c: 3\n",
+    "above an item that is a list": "l:\nC\n- - a\n  - b\n",
+    "behind a dash": "l:\n- C\n  b: 2\n",
+    "behind a value inside a flow mapping": "m: {a: 1, C\n  b: 2}\n",
+    "behind a value inside a flow list": "l: [a, C\n  b]\n",
+    "above a value inside a flow list": "l: [\n  C\n  a,\n  b]\n",
+    "behind the header of a block scalar": "x: | C\n  text\ny: 1\n",
+    "below a block scalar": "x: |\n  text\nC\ny: 1\n",
+    "behind quoted text of two lines": 'x: "a\n  b" C\n',
+    "behind plain text of two lines": "x: a\n  b C\n",
+    "between a key and its value": "x:\n  C\n  abc\n",
+    "behind a key without value": "y: C\nz: 1\n",
+    "behind an anchor": "v: &a 1 C\nw: *a\n",
+    "behind an alias": "v: &a 1\nw: *a C\n",
+    "at the end": "a: 1\nC\n",
+    "above a list": "C\nl:\n- a\n",
+    "above a mapping": "C\nm:\n  a: 1\n",
+    "in a second document": f"a: 1\n---\n{HEADER}C\nx: 3\n",
+    "behind a separator": f"a: 1\n--- C\n{HEADER}x: 3\n",
+    "behind text with a hash": "x: a#b C\n",
+}
+
+#: Spellings of the comment itself.
+SPELLINGS = [
+    '# {"$openapi":"foo"}',
+    '#{"$openapi":"foo"}',
+    '## { "$openapi" : "foo" }',
+    '# {"$openapi":"foo","x":"y"}',
+    '# {"$openapi":"foo","x":1}',
+    '# {"$openapi":["foo"]}',
+    '# {"$openapi":"foo"} note',
+    '# note {"$openapi":"foo"}',
+    "# {'$openapi':'foo'}",
+    '# {"$openAPI":"foo"}',
+    '# {"$kpt-set":"foo"}',
+    '# {"$openapi":"io.k8s.cli.setters.foo"}',
+    '# {"$openapi":"bar"}',
+    '# {"$ref":"#/definitions/io.k8s.cli.setters.foo"}',
+    '# {"$ref":"#/definitions/io.k8s.cli.setters.foo","type":"string"}',
+    '# {"$ref":"io.k8s.cli.setters.foo"}',
+]
+
+
+def judge(kustomize3: Path, tmp_path: Path, text: str) -> None:
+    counts = []
+    for side in ("theirs", "ours"):
+        folder = tmp_path / side
+        folder.mkdir()
+        (folder / "Krmfile").write_text(KRMFILE, "utf-8")
+        (folder / "r.yaml").write_text(text, "utf-8")
+    command = [kustomize3, "cfg", "set", ".", "foo", "99"]
+    done = subprocess.run(command, cwd=tmp_path / "theirs", capture_output=True, text=True, check=True)
+    counts.append(int(done.stdout.split("set ")[1].split()[0]))
+    counts.append(change_setters(tmp_path / "ours", {"foo": ["99"]})[0].plan.counts["foo"])
+    theirs, ours = (
+        list(yaml.load_all((tmp_path / side / "r.yaml").read_text("utf-8"), yaml.CBaseLoader))
+        for side in ("theirs", "ours")
+    )
+    assert ours == theirs
+    assert counts[1] == counts[0]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Path, tmp_path: Path, place: str) -> None:
+    judge(kustomize3, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Path, tmp_path: Path, spelling: str) -> None:
+    judge(kustomize3, tmp_path, f"{HEADER}x: 3 {spelling}\n")

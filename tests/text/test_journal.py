@@ -1,0 +1,182 @@
+"""All or nothing: after a failed write, or a kill at any moment, every file is whole and one more command finishes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packyard.errors import ConflictError, InputError, UnavailableError
+from packyard.setters.change import change_setters
+from packyard.text import journal
+from packyard.text.tree import Tree
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+      x-k8s-cli:
+        setter:
+          name: V
+          value: a
+          isSet: true
+"""
+FILES = ("one.yaml", "two.yaml", "sub/three.yaml")
+
+
+def make(root: Path) -> Path:
+    (root / "sub").mkdir(parents=True)
+    (root / "Krmfile").write_text(KRMFILE, "utf-8")
+    for name in FILES:
+        (root / name).write_text('x: a # {"$openapi":"V"}\n', "utf-8")
+    return root
+
+
+def values(root: Path) -> set[str]:
+    return {(root / name).read_text("utf-8").split()[1] for name in FILES}
+
+
+def leftovers(root: Path) -> list[Path]:
+    return [path for path in root.rglob(".*packyard*") if path.is_file()]
+
+
+class Failing:
+    """Lets the n-th call of what changes a file system fail, as on a full disk."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+        self.calls = 0
+        self.at = at
+        for holder, name in ((os, "open"), (os, "fsync"), (os, "fchmod"), (Path, "rename"), (Path, "replace")):
+            monkeypatch.setattr(holder, name, self._wrapped(getattr(holder, name)))
+
+    def _wrapped(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.calls += 1
+            if self.calls == self.at:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return real(*args, **kwargs)
+
+        return call
+
+
+def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the_next_command_finishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = set()
+    for at in range(1, 100):
+        root = make(tmp_path / str(at))
+        with monkeypatch.context() as patch:
+            failing = Failing(patch, at)
+            try:
+                change_setters(root, {"V": ["b"]})
+            except UnavailableError:
+                pass
+            else:
+                assert failing.calls < at  # no call was left to fail
+                break
+        change_setters(root, {"V": ["b"]}, dry_run=True)  # takes the lock, finishes what was decided
+        assert values(root) in ({"a"}, {"b"}), at
+        outcomes |= values(root)
+        change_setters(root, {"V": ["c"]})
+        assert values(root) == {"c"}
+        assert not leftovers(root)
+    else:
+        pytest.fail("the command never got through")
+    assert outcomes == {"a", "b"}
+
+
+LOOP = """
+import sys
+from pathlib import Path
+from packyard.setters.change import change_setters
+print("ready", flush=True)
+while True:
+    for value in ("b", "c"):
+        change_setters(Path(sys.argv[1]), {"V": [value]})
+"""
+
+
+def test_a_kill_at_a_random_moment_leaves_files_that_the_next_command_makes_whole(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    seed = random.randrange(1 << 30)
+    delays = random.Random(seed)
+    for number in range(25):
+        with subprocess.Popen([sys.executable, "-c", LOOP, str(root)], stdout=subprocess.PIPE) as victim:
+            assert victim.stdout is not None
+            victim.stdout.readline()
+            time.sleep(delays.uniform(0.005, 0.05))
+            victim.send_signal(signal.SIGKILL)
+        journal.finish(root, [])
+        assert len(values(root)) == 1, (seed, number)
+    change_setters(root, {"V": ["d"]})
+    assert values(root) == {"d"}
+    assert not leftovers(root)
+
+
+SETS = """
+import sys
+from pathlib import Path
+from packyard.setters.change import change_setters
+for number in range(25):
+    change_setters(Path(sys.argv[1]), {sys.argv[2]: [f"v{number}"]})
+"""
+
+
+def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
+    names = [f"S{number}" for number in range(8)]
+    root = tmp_path / "package"
+    root.mkdir()
+    entries = "".join(KRMFILE.split("definitions:\n")[1].replace("V", name) for name in names)
+    (root / "Krmfile").write_text("openAPI:\n  definitions:\n" + entries, "utf-8")
+    (root / "r.yaml").write_text("".join(f'{name}: a # {{"$openapi":"{name}"}}\n' for name in names), "utf-8")
+    writers = [subprocess.Popen([sys.executable, "-c", SETS, str(root), name]) for name in names]
+    assert [writer.wait() for writer in writers] == [0] * 8
+    text = (root / "r.yaml").read_text("utf-8")
+    assert [line.split()[1] for line in text.splitlines()] == ["v24"] * 8
+    assert (root / "Krmfile").read_text("utf-8").count("value: v24") == 8
+
+
+def test_mode_and_hard_links_of_a_file_stay(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / "one.yaml").chmod(0o640)
+    (root / "other-name.txt").hardlink_to(root / "two.yaml")
+    change_setters(root, {"V": ["b"]})
+    assert (root / "one.yaml").stat().st_mode & 0o777 == 0o640
+    assert (root / "other-name.txt").read_bytes() == (root / "two.yaml").read_bytes()
+    assert (root / "other-name.txt").samefile(root / "two.yaml")
+
+
+def test_a_link_is_edited_where_it_leads_and_only_inside_the_folder(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / "link.yaml").symlink_to("sub/three.yaml")
+    (root / "one.yaml").unlink()
+    (root / "one.yaml").symlink_to("two.yaml")
+    change_setters(root, {"V": ["b"]})
+    assert (root / "link.yaml").is_symlink()
+    assert values(root) == {"b"}
+
+    outside = tmp_path / "outside.yaml"
+    outside.write_text('x: a # {"$openapi":"V"}\n', "utf-8")
+    (root / "out.yaml").symlink_to(outside)
+    with pytest.raises(InputError, match="outside of"):
+        change_setters(root, {"V": ["c"]})
+    assert values(root) == {"b"}
+
+
+def test_a_file_that_changed_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    tree = Tree(root)
+    tree.read("one.yaml")
+    (root / "one.yaml").write_text("x: mine\n", "utf-8")
+    with pytest.raises(ConflictError, match=r"one\.yaml: was changed by somebody else"):
+        tree.write({"one.yaml": b"x: b\n"})
+    assert (root / "one.yaml").read_text("utf-8") == "x: mine\n"
