@@ -1,0 +1,26 @@
+"""Linting packages of a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from packyard.checks.lint import lint
+from packyard.setters.plan import PackageFiles
+
+_EMPTY = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
+
+
+@pytest.fixture
+def found() -> Callable[..., list[str]]:
+    """Call it with a Krmfile and files (``a_yaml`` is ``a.yaml``): ``file:line:column severity rule`` per finding."""
+
+    def find(krmfile: str = _EMPTY, *, shipped: bool = True, **files: str) -> list[str]:
+        resources = {name.replace("_", "."): text.encode() for name, text in files.items()}
+        return [
+            f"{finding.file}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
+            for finding in lint(PackageFiles(krmfile.encode(), resources), shipped=shipped)
+        ]
+
+    return find

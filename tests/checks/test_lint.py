@@ -1,0 +1,55 @@
+"""All checks together: their order, what cannot be read, and the packages that packyard itself composes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real
+from packyard.checks.lint import lint
+from packyard.setters.directory import read_package
+from packyard.setters.plan import PackageFiles
+from packyard.source import package, workspace
+from packyard.source.compose import compose_all
+from packyard.text.tree import Tree
+
+WORKSPACE = workspace.read(real.REPOSITORY)
+
+
+def test_findings_stand_in_the_order_of_files_and_lines() -> None:
+    data = b'a: 1 # {"$openapi":"B"}\nb: [1 ,2] # {"$openapi":"A"}\n'
+    found = lint(PackageFiles(b"kind: Krmfile\n", {"b.yaml": data, "a.yaml": data}))
+    places = [(finding.file, finding.line, finding.column) for finding in found]
+    assert places == sorted(places)
+    assert len(places) > 4
+
+
+def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:
+    files = {"a.yaml": b"a: [\n", "b.yaml": b"a: 1\na: 2\n", "c.yaml": b"\xff", "d.yaml": b'a: 1 # {"$openapi":"A"}\n'}
+    found = lint(PackageFiles(b"kind: Krmfile\n", files))
+    assert [(finding.file, finding.line, finding.rule) for finding in found] == [
+        ("a.yaml", 2, "unreadable"),
+        ("b.yaml", 2, "unreadable"),
+        ("c.yaml", 1, "unreadable"),
+        ("d.yaml", 1, "unresolved-comment"),
+    ]
+
+
+def test_a_krmfile_that_cannot_be_read_is_a_finding() -> None:
+    found = lint(PackageFiles(b"openAPI: {definitions: 1}\n", {"a.yaml": b'a: 1 # {"$openapi":"A"}\n'}))
+    assert [(finding.file, finding.rule) for finding in found] == [("Krmfile", "unreadable")]
+
+
+def test_reads_packages_from_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text("kind: Krmfile\n")
+    (tmp_path / "a.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
+    (finding,) = lint(read_package(Tree(tmp_path), ""))
+    assert str(finding).startswith(f"{tmp_path}/a.yaml:1:6: error: ")
+
+
+@pytest.mark.parametrize("name", WORKSPACE.package_names())
+def test_the_packages_of_this_repository_have_no_findings(name: str) -> None:
+    for composed in compose_all(WORKSPACE, package.read(WORKSPACE, name)):
+        resources = {path: data for path, data in composed.files.items() if path.endswith(".yaml")}
+        assert lint(PackageFiles(composed.files["Krmfile"], resources)) == []

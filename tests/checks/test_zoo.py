@@ -1,0 +1,112 @@
+"""The defects of nine real packages: each is found at its file and line, and nothing else is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from packyard.checks.lint import lint
+from packyard.setters.plan import PackageFiles
+
+TRAINING = "resnet50v1_5__training__fp32__"
+WIDE_DEEP = "wide_deep_large_ds__training__fp32__"
+
+#: Every finding but those of rule required-but-set, which are counted below.
+EXPECTED = {
+    "resnet50v1_5__inference__fp32__serving": "config-map.yaml:6 unresolved-comment",
+    TRAINING + "multi-node__user-allocated-pvc": """
+        Krmfile:161 unused-definition
+        config-map.yaml:13 unresolved-comment
+        mpi-job.yaml:13 reference-left-behind
+        mpi-job.yaml:22 pod-field-in-container
+        mpi-job.yaml:88 reference-left-behind
+        mpi-job.yaml:97 pod-field-in-container""",
+    TRAINING + "multi-node__user-mounted-nfs": """
+        config-map.yaml:13 unresolved-comment
+        mpi-job.yaml:14 reference-left-behind
+        mpi-job.yaml:23 pod-field-in-container
+        mpi-job.yaml:90 reference-left-behind
+        mpi-job.yaml:99 pod-field-in-container""",
+    TRAINING + "single-node__user-allocated-pvc": """
+        Krmfile:162 unused-definition
+        config-map.yaml:13 unresolved-comment
+        pod.yaml:17 comment-does-not-fit""",
+    TRAINING + "single-node__user-mounted-nfs": """
+        config-map.yaml:7 unresolved-comment
+        config-map.yaml:13 unresolved-comment
+        pod.yaml:17 comment-does-not-fit""",
+    WIDE_DEEP + "pipeline__user-allocated-pvc": """
+        Krmfile:131 unused-definition
+        Krmfile:298 unused-definition
+        config-map.yaml:14 unresolved-comment
+        train_and_serve.yaml:4 unresolved-comment
+        train_and_serve.yaml:23 unresolved-comment
+        train_and_serve.yaml:25 unresolved-comment
+        train_and_serve.yaml:50 comment-does-not-fit
+        train_and_serve.yaml:53 empty-reference
+        train_and_serve.yaml:60 unresolved-comment
+        train_and_serve.yaml:70 unresolved-comment
+        train_and_serve.yaml:71 unresolved-comment""",
+    WIDE_DEEP + "pipeline__user-mounted-nfs": """
+        Krmfile:131 unused-definition
+        config-map.yaml:14 unresolved-comment
+        train_and_serve.yaml:4 unresolved-comment
+        train_and_serve.yaml:50 comment-does-not-fit""",
+    WIDE_DEEP + "single-node__user-allocated-pvc": """
+        Krmfile:131 unused-definition
+        Krmfile:140 unused-definition
+        config-map.yaml:7 unresolved-comment
+        config-map.yaml:14 unresolved-comment
+        pod.yaml:49 comment-does-not-fit
+        pod.yaml:50 value-disagrees""",
+    WIDE_DEEP + "single-node__user-mounted-nfs": """
+        config-map.yaml:7 unresolved-comment
+        config-map.yaml:14 unresolved-comment
+        pod.yaml:49 comment-does-not-fit
+        pod.yaml:50 value-disagrees""",
+}
+
+
+def read(corpus: Path, name: str) -> PackageFiles:
+    files = json.loads((corpus / "zoo" / f"{name}.json").read_text("utf-8"))["before"]
+    resources = {path: text.encode() for path, text in files.items() if path.endswith(".yaml")}
+    return PackageFiles(files["Krmfile"].encode(), resources)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_finds_the_known_defects_and_nothing_else(corpus: Path, name: str) -> None:
+    found = [finding for finding in lint(read(corpus, name)) if finding.rule != "required-but-set"]
+    expected = [line.strip() for line in EXPECTED[name].splitlines() if line.strip()]
+    assert [f"{finding.file}:{finding.line} {finding.rule}" for finding in found] == expected
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_finds_every_required_setter_that_ships_as_set(corpus: Path, name: str) -> None:
+    package = read(corpus, name)
+    found = [finding.line for finding in lint(package) if finding.rule == "required-but-set"]
+    lines = package.krmfile.decode().splitlines()
+    assert len(found) == sum(line.strip() == "required: true" for line in lines) > 0
+    assert {lines[line - 1].strip() for line in found} == {"isSet: true"}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_user_may_set_what_is_required(corpus: Path, name: str) -> None:
+    rules = {finding.rule for finding in lint(read(corpus, name), shipped=False)}
+    assert "required-but-set" not in rules
+
+
+def test_findings_name_the_very_column(corpus: Path) -> None:
+    found = {(finding.file, finding.line): finding for finding in lint(read(corpus, next(iter(EXPECTED))))}
+    assert str(found["config-map.yaml", 6]) == (
+        "config-map.yaml:6:14: error: the comment refers to setter or substitution FS_ID_VALUE, which is not defined: "
+        "the field never changes [unresolved-comment] (define it in the Krmfile, or take the comment out)"
+    )
+    wide_deep = {
+        (finding.file, finding.line): finding.column
+        for finding in lint(read(corpus, WIDE_DEEP + "pipeline__user-allocated-pvc"))
+    }
+    assert wide_deep["Krmfile", 298] == 5
+    assert wide_deep["train_and_serve.yaml", 50] == 16
+    assert wide_deep["train_and_serve.yaml", 53] == 9
