@@ -1,0 +1,169 @@
+"""The same sources give the same tar, to the last byte, whoever builds it wherever and whenever."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import real
+from running import SOURCE_ROOT
+
+SOURCES = ("packyard.yaml", "LICENSE", "bases", "overlays", "packages")
+#: Puts a clock that is wrong by decades in front of everything that Python reads the time with.
+WRONG_CLOCK = "import time\ntime.time = lambda: 4102444800.0\ntime.time_ns = lambda: 4102444800 * 10**9\n"
+
+
+def copy_checkout(folder: Path, *, backwards: bool = False) -> Path:
+    """Copy the catalogue and the code, each file created after the one before it in the alphabet, or backwards."""
+    roots = [(real.REPOSITORY / name, folder / name) for name in SOURCES]
+    roots.append((SOURCE_ROOT / "packyard", folder / "builder" / "packyard"))
+    files = [(file, target / file.relative_to(root)) for root, target in roots for file in (root, *root.rglob("*"))]
+    for file, target in sorted(files, reverse=backwards):
+        if file.is_file() and "__pycache__" not in file.parts:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.fixture(scope="module")
+def expected(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What is built with nothing changed."""
+    return build(checkout, tmp_path_factory.mktemp("expected"))
+
+
+def build(
+    checkout: Path,
+    out_dir: Path,
+    *,
+    command: Sequence[str | Path] = (sys.executable,),
+    env: Mapping[str, str] | None = None,
+) -> bytes:
+    """Build everything in a process of its own, and return the names, the tars' digests and the files' bytes."""
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    result = subprocess.run(
+        [*command, "-m", "packyard.cli.main", "build", "--version", "2.7.0", "--out", out_dir, "--output", "json"],
+        cwd=checkout,
+        env={**clean, "PYTHONPATH": str(checkout / "builder"), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    built = [(item["name"], item["tar"]) for item in json.loads(result.stdout)]
+    assert built
+    return repr(built).encode() + b"".join((out_dir / f"{name}.tar.gz").read_bytes() for name, _ in built)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"TZ": "Asia/Kathmandu"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+        {"HOME": "/nonexistent", "USER": "nobody", "LOGNAME": "nobody"},
+        {"PYTHONHASHSEED": "0"},
+        {"PYTHONHASHSEED": "1"},
+        {"PYTHONHASHSEED": "4294967295"},
+        {"SOURCE_DATE_EPOCH": "1"},
+        {"PYTHONOPTIMIZE": "2"},
+        {"NO_COLOR": "1", "COLUMNS": "20", "TERM": "dumb"},
+    ],
+    ids=lambda env: ",".join(f"{name}={text}" for name, text in env.items()),
+)
+def test_the_same_bytes_in_another_environment(
+    env: dict[str, str], checkout: Path, expected: bytes, tmp_path: Path
+) -> None:
+    assert build(checkout, tmp_path / "out", env=env) == expected
+
+
+@pytest.mark.parametrize("umask", ["077", "000"])
+def test_the_same_bytes_under_another_umask(umask: str, expected: bytes, tmp_path: Path) -> None:
+    """The files of the checkout, too, have the modes that the umask leaves them."""
+    copy = copy_checkout(tmp_path / "checkout")
+    for path in [copy, *copy.rglob("*")]:
+        path.chmod((0o777 if path.stat().st_mode & 0o100 else 0o666) & ~int(umask, 8))
+    command = ("sh", "-c", f'umask {umask} && exec "$0" "$@"', sys.executable)
+    assert build(copy, tmp_path / "out", command=command) == expected
+
+
+def test_the_same_bytes_as_another_user(checkout: Path, expected: bytes, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    keep_access = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")  # the interpreter may be root's alone
+    command = (
+        real.program("setpriv"),
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        *keep_access,
+        sys.executable,
+    )
+    assert build(checkout, tmp_path / "out", command=command) == expected
+    assert (tmp_path / "out").stat().st_uid == 65534
+
+
+@pytest.mark.parametrize("name", ["a b", "ünï-code", "deep/er/than/before"])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+def test_the_same_bytes_in_another_directory_and_file_order(
+    name: str, backwards: bool, expected: bytes, tmp_path: Path
+) -> None:
+    copy = copy_checkout(tmp_path / name, backwards=backwards)
+    assert build(copy, tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("epoch", [0, 4102444800])
+def test_the_same_bytes_from_files_of_another_time(epoch: int, expected: bytes, tmp_path: Path) -> None:
+    copy = copy_checkout(tmp_path / "checkout")
+    for path in copy.rglob("*"):
+        os.utime(path, (epoch, epoch))
+    assert build(copy, tmp_path / "out") == expected
+
+
+def test_the_same_bytes_at_another_time(checkout: Path, expected: bytes, tmp_path: Path) -> None:
+    (tmp_path / "clock").mkdir()
+    (tmp_path / "clock" / "sitecustomize.py").write_text(WRONG_CLOCK)
+    python_path = f"{tmp_path / 'clock'}{os.pathsep}{checkout / 'builder'}"
+    asked = subprocess.check_output(
+        [sys.executable, "-c", "import time; print(time.time())"], env={**os.environ, "PYTHONPATH": python_path}
+    )
+    assert asked == b"4102444800.0\n"
+    assert build(checkout, tmp_path / "out", env={"PYTHONPATH": python_path}) == expected
+
+
+def test_the_same_bytes_where_strangers_left_their_files(expected: bytes, tmp_path: Path) -> None:
+    """What editors, file managers and Python leave in folders is no part of a package."""
+    copy = copy_checkout(tmp_path / "checkout")
+    for folder in [path for path in copy.rglob("*") if path.is_dir()]:
+        for name in (".DS_Store", "job.yaml~", ".job.yaml.swp"):
+            (folder / name).write_bytes(b"\0")
+    assert build(copy, tmp_path / "out") == expected
+
+
+def test_the_same_tar_on_every_python(
+    checkout: Path, expected: bytes, other_pythons: list[Path], tmp_path: Path
+) -> None:
+    """On pure Python copies of what this interpreter has installed, so also without the C parser of YAML."""
+    for name in ("yaml", "jinja2", "markupsafe"):
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        ignore: Callable[..., set[str]] = shutil.ignore_patterns("*.so", "__pycache__")
+        shutil.copytree(Path(spec.origin).parent, tmp_path / "site" / name, ignore=ignore)
+    env = {"PYTHONPATH": f"{tmp_path / 'site'}{os.pathsep}{checkout / 'builder'}"}
+    tars = {}
+    for number, python in enumerate((Path(sys.executable), *other_pythons)):
+        built = build(checkout, tmp_path / str(number), command=(python, "-S"), env=env)
+        tars[str(python)] = built.partition(b"\x1f\x8b")[0]
+    assert set(tars.values()) == {expected.partition(b"\x1f\x8b")[0]}, tars
