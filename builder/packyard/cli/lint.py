@@ -6,6 +6,7 @@ Exit code 1 where anything is found that is an error.
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from packyard.checks.finding import Finding
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     for package in packages:
         findings += lint(package)
     if arguments.output == "json":
-        output.json_result([finding.document() for finding in findings])
+        output.json_result([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             print(finding)

@@ -138,17 +138,20 @@ def _add(objects: list[Object], item: Object) -> None:
 
 def _patch(objects: list[Object], item: Patch) -> None:
     root = item.document.root
+    if isinstance(root, MappingNode) and not all(Object(root, "").identity[part] for part in (0, 1, 3)):
+        raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
+        root = _nameless(root) if isinstance(root, MappingNode) else root
         matched = [other for other in objects if _selects(item.target, other.identity)]
     elif isinstance(root, MappingNode):
         wanted = Object(root, "").identity
         matched = [other for other in objects if other.identity == wanted]
         if not matched:
             known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
-            message = f"no {wanted[1] or 'object'} {wanted[3]!r} of {wanted[0] or 'any version'} to patch"
-            raise InputError(Problem(message, file=item.file, line=1, hint=f"there are {', '.join(sorted(known))}"))
+            message = f"no {wanted[1]} {wanted[3]!r} of {wanted[0]} to patch"
+            raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
     else:
-        raise InputError(Problem("a list of operations needs a target", file=item.file, hint="target: {kind: Job}"))
+        raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
     for other in matched:
         before = other.identity
         if isinstance(root, Sequence):
@@ -156,7 +159,18 @@ def _patch(objects: list[Object], item: Patch) -> None:
         elif isinstance(root, MappingNode):
             _merge(other, root, before)
         else:
-            raise InputError(Problem("a patch is a mapping or a list of operations", file=item.file, line=1))
+            raise InputError(item.problem("a patch is a mapping or a list of operations"))
+
+
+def _nameless(root: MappingNode) -> MappingNode:
+    """Return a strategic merge without what names its object: a target has selected the objects."""
+    found = patch.clone(root)
+    assert isinstance(found, MappingNode)
+    found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
+    metadata = found.mapping("metadata")
+    if metadata:
+        metadata.entries = [entry for entry in metadata.entries if entry.name not in ("name", "namespace")]
+    return found
 
 
 def _merge(target: Object, root: MappingNode, before: tuple[str, str, str, str]) -> None:

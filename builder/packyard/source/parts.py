@@ -29,8 +29,13 @@ class Patch:
     """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself)."""
 
     document: Document
-    file: str
     target: Mapping[str, str] | None
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the patch as a whole, by where it begins."""
+        root = self.document.root
+        line = root.source.locate(root.start)[0] if root else 0
+        return Problem(message, file=self.document.source.name, line=line, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
 
 def read_patch(file: Path, target: Mapping[str, str] | None) -> Patch:
     """Read a patch file: a strategic merge (a mapping), or RFC 6902 (a list of operations)."""
-    return Patch(parse_one(file.read_bytes(), str(file)), str(file), target)
+    return Patch(parse_one(file.read_bytes(), str(file)), target)
 
 
 def read_selector(fields: Fields) -> dict[str, str] | None:
@@ -132,7 +137,7 @@ def _patch(parent: Fields, node: Node, folder: Path) -> Patch | None:
         fields.fault(node, "", "needs either path or patch")
         return None
     if inline:
-        return Patch(_inline(fields, inline), parent.file, selector)
+        return Patch(_inline(fields, inline), selector)
     file = folder / path
     if not file.is_file():
         fields.fault(node, "path", f"no file {path!r}")

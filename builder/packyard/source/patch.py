@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from packyard.errors import InputError, Problem
 from packyard.setters.fieldtype import Step, is_known, merge_key
+from packyard.text.document import walk
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
-from packyard.text.scalar import implicit_type
+from packyard.text.scalar import YAML11_BOOLEANS, implicit_type
 
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
@@ -77,12 +78,20 @@ def _operate(root: Mapping, operation: Mapping, name: str) -> None:
     entry = operation.entry("value")
     if entry is None:
         raise InputError(_at(operation, f"{name} needs a value"))
+    _refuse_ambiguous(entry.value)
     if name == "add":
         place.add(clone(entry.value), entry.comment)
     elif name == "replace":
         place.replace(clone(entry.value), entry.comment)
     elif _plain(place.part().value) != _plain(entry.value):
         raise InputError(_at(operation, f"test failed: {operation.text('path')} is not the value given"))
+
+
+def _refuse_ambiguous(value: Node) -> None:
+    """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
+    for node in walk(value):
+        if isinstance(node, Scalar) and node.style == "plain" and node.value in YAML11_BOOLEANS:
+            raise InputError(_at(node, f"kustomize reads {node.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:

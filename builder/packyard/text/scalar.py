@@ -25,7 +25,7 @@ _NUMBER_START = frozenset("+-.0123456789")
 _SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?\Z")
 
 #: Words that YAML 1.1 readers, kubectl among them, take for booleans although kustomize does not.
-_YAML11_BOOL = frozenset(
+YAML11_BOOLEANS = frozenset(
     spelling for word in ("y", "n", "yes", "no", "on", "off") for spelling in (word, word.capitalize(), word.upper())
 )
 
@@ -63,7 +63,7 @@ def is_plain_text(text: str, *, flow: bool = False) -> bool:
     """Say whether ``text`` can be written plain and is then read as that very string, by YAML 1.1 readers too."""
     if not fits_plain(text, flow=flow) or implicit_type(text) != "string":
         return False
-    return not (text in _YAML11_BOOL or text == "=" or _SEXAGESIMAL.match(text))
+    return not (text in YAML11_BOOLEANS or text == "=" or _SEXAGESIMAL.match(text))
 
 
 def fits_plain(text: str, *, flow: bool = False) -> bool:
