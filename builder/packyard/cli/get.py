@@ -13,7 +13,7 @@ from packyard import __version__
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
 from packyard.cli import output
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, UnavailableError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify, unpack; print the new directory."""
     bundle = _fetch(arguments.channel, arguments.reference) if arguments.channel else _carried(arguments.reference)
-    print(bundle.unpack(Path(arguments.into)))
+    into = Path(arguments.into)
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(f"{into}: {error.strerror}") from error
+    print(bundle.unpack(into))
     output.story(f"{bundle.manifest.name} {bundle.manifest.version}: verified, {bundle.tar}")
     return 0
 
