@@ -1,0 +1,564 @@
+"""Bad input gets a clear error with its place and a hint, exit code 1 (wrong usage: 2), and nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import tarfile
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import real
+from running import packyard
+
+PACKYARD_YAML = """\
+apiVersion: packyard/v1
+kind: Workspace
+name: tiny
+prefix: quickstart/mlops
+license: LICENSE
+"""
+BASE = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- job.yaml
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  parallelism: 1 # {"$openapi":"WORKERS"}
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: train
+        image: train:1
+        args: []
+"""
+BASE_KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.WORKERS:
+      type: integer
+      minimum: 1
+      x-k8s-cli:
+        setter:
+          name: WORKERS
+          value: "1"
+"""
+OVERLAY = """\
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+- path: job.yaml
+  target:
+    kind: Job
+"""
+OVERLAY_PATCH = """\
+- op: add
+  path: /spec/template/spec/containers/0/args/-
+  value: /nfs # {"$openapi":"NFS_PATH"}
+"""
+OVERLAY_KRMFILE = (
+    BASE_KRMFILE.replace("WORKERS", "NFS_PATH")
+    .replace("      minimum: 1\n", "")
+    .replace("integer", "string")
+    .replace('"1"', '"/nfs"')
+)
+PACKAGE = """\
+apiVersion: packyard/v1
+kind: Package
+model:
+  name: bert
+  framework: pytorch
+  category: language-modeling
+  precision: fp32
+  mode: training
+setters:
+  WORKERS: "2"
+useCases:
+  matrix:
+    topology:
+      single-node:
+        base: single-node
+        patches:
+        - path: patches/job.yaml
+          target: {kind: Job}
+    storage:
+      nfs: {overlays: [nfs]}
+docs: [title]
+"""
+PATCH = """\
+- op: replace
+  path: /spec/template/spec/containers/0/image
+  value: bert:1
+"""
+
+PACKAGE_FILE = "packages/bert/package.yaml"
+USE_CASE = "bert/quickstart/mlops/single-node/nfs"
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A workspace with one base, one overlay and one package, in which all is well."""
+    workspace = tmp_path / "tiny"
+    files = {
+        "packyard.yaml": PACKYARD_YAML,
+        "LICENSE": "Do what you like.\n",
+        "bases/single-node/kustomization.yaml": BASE,
+        "bases/single-node/job.yaml": JOB,
+        "bases/single-node/Krmfile": BASE_KRMFILE,
+        "overlays/nfs/kustomization.yaml": OVERLAY,
+        "overlays/nfs/job.yaml": OVERLAY_PATCH,
+        "overlays/nfs/Krmfile": OVERLAY_KRMFILE,
+        PACKAGE_FILE: PACKAGE,
+        "packages/bert/patches/job.yaml": PATCH,
+        "packages/bert/docs/title.md": "# {{ name }}\n",
+    }
+    for path, text in files.items():
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text(text)
+    return workspace
+
+
+@pytest.fixture
+def built(tiny: Path, tmp_path: Path) -> Path:
+    """The folder of the tiny package's use case, built."""
+    assert build(tiny, tmp_path / "built").returncode == 0
+    return tmp_path / "built" / USE_CASE
+
+
+@pytest.fixture
+def channel(tiny: Path, tmp_path: Path) -> Path:
+    """A channel in which the tiny package is published as 1.0."""
+    assert publish(tiny, tmp_path / "channel").returncode == 0
+    return tmp_path / "channel"
+
+
+def build(workspace: Path, out_dir: Path) -> CompletedProcess[str]:
+    return packyard("build", "--workspace", workspace, "--out", out_dir, "--version", "1.0")
+
+
+def publish(workspace: Path, channel: Path, version: str = "1.0") -> CompletedProcess[str]:
+    return packyard("publish", "--workspace", workspace, "--to", channel, "--version", version)
+
+
+def edit(workspace: Path, path: str, old: str, new: str) -> None:
+    """Replace ``old``, which is there once, in a file."""
+    text = (workspace / path).read_text()
+    assert text.count(old) == 1
+    (workspace / path).write_text(text.replace(old, new))
+
+
+def state(directory: Path) -> str:
+    """Return a digest of all that is below a directory: names, modes, times and bytes."""
+    found = hashlib.sha256()
+    for path in sorted(directory.rglob("*")):
+        status = path.lstat()
+        found.update(f"{path.relative_to(directory)} {status.st_mode} {status.st_mtime_ns} ".encode())
+        found.update(path.read_bytes() if path.is_file() else b"")
+    return found.hexdigest()
+
+
+def refused(watched: Path, *words: object, says: str, code: int = 1) -> str:
+    """Check that a command is refused by a message that matches ``says``, and that it leaves ``watched`` as it is."""
+    before = state(watched)
+    done = packyard(*words, cwd=watched)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert re.search(says, done.stderr), done.stderr
+    assert state(watched) == before
+    return done.stderr
+
+
+def build_refused(workspace: Path, says: str) -> str:
+    """Check that ``build``, ``publish`` and ``lint`` refuse the workspace's sources alike."""
+    root = workspace.parent
+    errors = {
+        refused(root, *words, "--workspace", workspace, says=says)
+        for words in (
+            ("build", "--out", root / "out", "--version", "1.0"),
+            ("publish", "--to", root / "channel", "--version", "1.0"),
+            ("lint",),
+        )
+    }
+    assert len(errors) == 1
+    return errors.pop()
+
+
+def test_the_tiny_workspace_is_all_right(built: Path, tmp_path: Path) -> None:
+    """So that what is refused below is refused for the fault in it."""
+    assert "parallelism: 2 # {" in (built / "job.yaml").read_text()
+    assert publish(tmp_path / "tiny", tmp_path / "channel").returncode == 0
+
+
+# What authors write.
+
+
+def test_an_unknown_package(tiny: Path) -> None:
+    for verb in (("build", "--out", "out"), ("publish", "--to", "channel")):
+        says = r"no package 'brt' in .*tiny/packages \(did you mean 'bert'\?\)"
+        refused(tiny.parent, *verb, "brt", "--version", "1.0", "--workspace", tiny, says=says)
+    refused(tiny.parent, "lint", "brt", "--workspace", tiny, says=r"no package 'brt' .*did you mean 'bert'\?")
+
+
+def test_an_unknown_base(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
+    build_refused(tiny, r"package\.yaml:15:\d+: .*base: no base 'singel-node' \(did you mean 'single-node'\?\)")
+
+
+def test_an_unknown_overlay(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    build_refused(tiny, r"package\.yaml:20:\d+: .*overlays: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "hint"),
+    [
+        ("setters:", "seters:", 9, "setters"),
+        ("  precision:", "  presicion:", 7, "precision"),
+        ("  matrix:", "  matrx:", 12, "matrix"),
+        ("overlays: [nfs]", "overlay: [nfs]", 20, "overlays"),
+        ("          target: {kind", "          taget: {kind", 18, "target"),
+        ("target: {kind", "target: {kin", 18, "kind"),
+        ("docs:", "doc:", 21, "docs"),
+    ],
+)
+def test_an_unknown_key_in_package_yaml(tiny: Path, old: str, new: str, line: int, hint: str) -> None:
+    edit(tiny, PACKAGE_FILE, old, new)
+    build_refused(tiny, rf"package\.yaml:{line}:\d+: .*\(did you mean '{hint}'\?\)")
+
+
+def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "setters:", "seters:")
+    edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
+    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    errors = build_refused(tiny, "seters")
+    assert [f"package.yaml:{line}:" in errors for line in (9, 15, 20)] == [True, True, True]
+
+
+def test_a_package_yaml_of_another_kind(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "packyard/v1", "packyard/v2")
+    build_refused(tiny, r"package\.yaml:1:.*packyard/v1")
+
+
+def test_a_value_for_a_setter_that_no_part_defines(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "WORKERS:", "WORKER:")
+    build_refused(tiny, r"package\.yaml:10: setters\.WORKER: no part defines it")
+
+
+def test_a_value_of_the_wrong_type_in_package_yaml(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, 'WORKERS: "2"', "WORKERS: two")
+    build_refused(tiny, r"package\.yaml:10: setters\.WORKERS: .*must be of type integer")
+
+
+def test_two_definitions_of_one_setter(tiny: Path) -> None:
+    definition = BASE_KRMFILE.replace("minimum: 1", "minimum: 2")
+    (tiny / "packages/bert/Krmfile").write_text(definition)
+    build_refused(tiny, r"packages/bert/Krmfile:5: WORKERS is defined otherwise in .*bases/single-node/Krmfile:5")
+
+
+def test_a_patch_whose_path_does_not_exist(tiny: Path) -> None:
+    edit(tiny, "packages/bert/patches/job.yaml", "containers/0/image", "containers/1/image")
+    build_refused(tiny, r"packages/bert/patches/job\.yaml:\d+.*path /spec/template/spec/containers/1")
+
+
+def test_a_patch_file_that_does_not_exist(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "patches/job.yaml", "patches/jbo.yaml")
+    build_refused(tiny, r"package\.yaml:17:\d+: .*no file 'patches/jbo\.yaml' \(did you mean 'patches/job\.yaml'\?\)")
+
+
+def test_a_patch_without_target_that_fits_no_object(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "\n          target: {kind: Job}", "")
+    text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: trian}\n"
+    (tiny / "packages/bert/patches/job.yaml").write_text(text)
+    build_refused(tiny, r"packages/bert/patches/job\.yaml:1: no Job 'trian' .*Job train")
+
+
+SOURCES = [
+    PACKAGE_FILE,
+    "packyard.yaml",
+    "bases/single-node/kustomization.yaml",
+    "bases/single-node/job.yaml",
+    "bases/single-node/Krmfile",
+    "overlays/nfs/kustomization.yaml",
+    "overlays/nfs/job.yaml",
+    "overlays/nfs/Krmfile",
+    "packages/bert/patches/job.yaml",
+]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_yaml_that_does_not_parse(tiny: Path, path: str) -> None:
+    text = (tiny / path).read_text()
+    (tiny / path).write_text(text + "broken: ]\n")
+    build_refused(tiny, rf"{re.escape(path)}:{len(text.splitlines()) + 1}:\d+: ")
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_yaml_with_duplicate_keys(tiny: Path, path: str) -> None:
+    lines = (tiny / path).read_text().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines, start=1) if re.match(r"  op|  path|kind", line))
+    lines.insert(number, lines[number - 1])
+    (tiny / path).write_text("".join(lines))
+    key = lines[number].strip().partition(":")[0]
+    build_refused(tiny, rf"{re.escape(path)}:{number + 1}:\d+: .*{key}")
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_file_that_is_not_utf_8(tiny: Path, path: str) -> None:
+    lines = (tiny / path).read_bytes().splitlines(keepends=True)
+    (tiny / path).write_bytes(b"".join(lines) + b"# Gr\xfc\xdfe\n")
+    build_refused(tiny, rf"{re.escape(path)}:{len(lines) + 1}.*UTF-8")
+
+
+def test_an_output_directory_that_holds_something_else(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "bert").mkdir(parents=True)
+    (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
+    words = ("build", "--workspace", tiny, "--out", tmp_path / "out", "--version", "1.0")
+    refused(tmp_path, *words, says=r"out/bert: holds something that packyard did not build \(choose another --out")
+
+
+def test_an_output_directory_with_a_build_that_was_edited(built: Path, tiny: Path, tmp_path: Path) -> None:
+    edit(built, "job.yaml", "bert:1", "bert:2")
+    words = ("build", "--workspace", tiny, "--out", tmp_path / "built", "--version", "1.0")
+    refused(tmp_path, *words, says=r"built/bert: was changed since it was built: .*single-node/nfs/job\.yaml")
+
+
+def test_an_output_directory_that_cannot_be_made(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words = ("build", "--workspace", tiny, "--out", tmp_path / "file" / "out", "--version", "1.0")
+    refused(tmp_path, *words, says=r"file/out|file: .*[Nn]ot a directory")
+
+
+def test_one_package_with_a_fault_keeps_the_others_from_being_written(tiny: Path) -> None:
+    shutil.copytree(tiny / "packages/bert", tiny / "packages/albert")
+    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    build_refused(tiny, r"packages/bert/package\.yaml:20:")
+
+
+# Channels.
+
+
+def test_a_channel_that_cannot_be_written(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words = ("publish", "--workspace", tiny, "--to", tmp_path / "file" / "channel", "--version", "1.0")
+    refused(tmp_path, *words, says=r"file/channel|file: .*[Nn]ot a directory")
+
+
+def test_a_channel_that_is_read_only_over_http(tiny: Path, channel: Path, tmp_path: Path) -> None:
+    with real.serve(channel) as url:
+        words = ("publish", "--workspace", tiny, "--to", url, "--version", "1.1")
+        refused(tmp_path, *words, says=r"127\.0\.0\.1.*read")
+
+
+def test_other_content_under_a_published_version(tiny: Path, channel: Path, tmp_path: Path) -> None:
+    edit(tiny, "packages/bert/patches/job.yaml", "bert:1", "bert:2")
+    words = ("publish", "--workspace", tiny, "--to", channel, "--version", "1.0")
+    refused(tmp_path, *words, says=r"1\.0/bert\.tar\.gz: is published with other content.*raise the version")
+
+
+def test_a_name_and_a_version_that_a_channel_does_not_have(channel: Path, tmp_path: Path) -> None:
+    (tmp_path / "got").mkdir()
+    for reference, says in (("brt", r"brt.*did you mean 'bert'"), ("bert@2.0", r"2\.0.*1\.0")):
+        refused(tmp_path, "get", reference, "--from", channel, "--into", tmp_path / "got", says=says)
+
+
+def test_a_bundle_whose_bytes_do_not_match(channel: Path, tmp_path: Path) -> None:
+    bundle_file = channel / "1.0" / "bert.tar.gz"
+    tar = gzip.decompress(bundle_file.read_bytes())
+    assert b"bert:1" in tar
+    (tmp_path / "got").mkdir()
+    data = bundle_file.read_bytes()
+    flipped = data[:500] + bytes((data[500] ^ 1,)) + data[501:]
+    for changed in (gzip.compress(tar.replace(b"bert:1", b"evil:1")), flipped, data[:-9], b""):
+        bundle_file.write_bytes(changed)
+        refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=r"bert.* expected .*, found ")
+
+
+def archive(*names: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as file:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, link
+            file.addfile(member)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (archive("bert/README.md", "bert/../../escaped"), r"\.\./escaped"),
+        (archive("bert/README.md", "/tmp/escaped"), "/tmp/escaped"),
+        (archive("../escaped"), r"\.\./escaped"),
+        (archive("bert/link", kind=tarfile.SYMTYPE, link="/etc"), "bert/link"),
+        (archive("bert/link", kind=tarfile.LNKTYPE, link="../escaped"), "bert/link"),
+        (archive("bert/device", kind=tarfile.CHRTYPE), "bert/device"),
+    ],
+    ids=["dot-dot", "absolute", "no-top", "symbolic-link", "hard-link", "device"],
+)
+def test_an_archive_that_tries_to_escape(data: bytes, says: str, channel: Path, tmp_path: Path) -> None:
+    """From a channel that lists it with the digest that it has."""
+    digest = hashlib.sha256(data).hexdigest()
+    old = hashlib.sha256((channel / "1.0" / "bert.tar.gz").read_bytes()).hexdigest()
+    size = (channel / "1.0" / "bert.tar.gz").stat().st_size
+    (channel / "1.0" / "bert.tar.gz").write_bytes(data)
+    for file in channel.rglob("*"):
+        if file.suffix in (".sha256", ".json"):
+            text = file.read_text().replace(old, digest).replace(f'"size": {size}', f'"size": {len(data)}')
+            text = re.sub(
+                r'"tar": "sha256:\w+"', f'"tar": "sha256:{hashlib.sha256(gzip.decompress(data)).hexdigest()}"', text
+            )
+            file.write_text(text)
+    (tmp_path / "got").mkdir()
+    error = refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=says)
+    assert "expected sha256" not in error, "refused for its digest, not for what is in it"
+
+
+def test_a_directory_in_the_way_of_what_is_fetched(channel: Path, tmp_path: Path) -> None:
+    (tmp_path / "got" / "bert").mkdir(parents=True)
+    refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=r"got/bert")
+
+
+def test_no_network(tmp_path: Path) -> None:
+    with socket.socket() as taken:  # a port that nobody listens on
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
+        for words in (("get", "bert", "--into", tmp_path), ("list",)):
+            error = refused(tmp_path, *words, "--from", url, says=re.escape(url))
+            assert len(error.splitlines()) <= 2
+
+
+def test_a_name_server_that_knows_no_such_host(tmp_path: Path) -> None:
+    refused(tmp_path, "get", "bert", "--from", "http://models.invalid", says=r"models\.invalid")
+
+
+def test_a_channel_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for place in ("empty", "nowhere"):
+        refused(tmp_path, "list", "--from", tmp_path / place, says=place)
+
+
+# What users set.
+
+
+def test_an_unknown_setter(built: Path) -> None:
+    for words in (("WORKER", "3"), ("WORKER=3",), ("--unset", "WORKER")):
+        says = r'Krmfile: setter "WORKER" is not found \(did you mean \'WORKERS\'\?\)'
+        refused(built, "set", ".", *words, says=says)
+    says = r'setter "WORKER" is in none of 1 packages .*did you mean \'WORKERS\'\?'
+    refused(built, "set", built.parent, "WORKER=3", "-R", says=says)
+
+
+@pytest.mark.parametrize("value", ["two", "2.5", "0", "", "true", "1 2"])
+def test_a_value_of_the_wrong_type(built: Path, value: str) -> None:
+    refused(
+        built, "set", ".", f"WORKERS={value}", says=r"Krmfile:\d+: WORKERS in body (must be of type integer|should)"
+    )
+
+
+def test_one_bad_value_among_good_ones_sets_none(built: Path) -> None:
+    refused(built, "set", ".", "NFS_PATH=/data", "WORKERS=two", says="WORKERS in body must be of type integer")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("job.yaml", b"a: [1\n"),
+        ("job.yaml", b'a: Gr\xfc\xdfe # {"$openapi":"WORKERS"}\n'),
+        ("Krmfile", b"a: 1\na: 2\n"),
+        ("Krmfile", b"a: [1\n"),
+        ("Krmfile", b"a: Gr\xfc\xdfe\n"),
+    ],
+)
+def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -> None:
+    data = (built / path).read_bytes()
+    (built / path).write_bytes(data + text)
+    for words in (("set", ".", "WORKERS=3"), ("setters", ".")):
+        refused(built, *words, says=rf"{path}:\d+")
+    before = state(built)
+    linted = packyard("lint", ".", cwd=built)
+    assert linted.returncode == 1
+    assert re.search(rf"{path}:\d+.* error: ", linted.stdout)
+    assert state(built) == before
+
+
+def test_a_directory_without_a_krmfile(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for words in (("set", "empty", "A=1"), ("set", "nowhere", "A=1"), ("setters", "empty"), ("setters", "nowhere")):
+        refused(tmp_path, *words, says=words[1])
+
+
+def test_rendering_what_is_not_set(built: Path) -> None:
+    edit(built, "Krmfile", 'value: "/nfs"', 'value: ""\n          required: true')
+    refused(built, "render", ".", says=r"Krmfile:\d+: NFS_PATH is not set")
+
+
+# Wrong usage.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("biuld",),
+        ("build",),
+        ("build", "--out", "out"),
+        ("build", "--out", "out", "--version"),
+        ("build", "--out", "out", "--version", "1.0", "--no-such-option"),
+        ("publish", "--version", "1.0"),
+        ("publish", "--to", "channel"),
+        ("get",),
+        ("get", "bert", "resnet"),
+        ("set",),
+        ("set", "."),
+        ("set", ".", "WORKERS"),
+        ("set", ".", "WORKERS=3", "NFS_PATH"),
+        ("set", ".", "=3"),
+        ("setters", ".", "."),
+        ("setters", ".", "--output", "yaml"),
+        ("render", ".", "."),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(built: Path, words: tuple[str, ...]) -> None:
+    error = refused(built, *words, says="packyard", code=2)
+    assert "packyard biuld" not in error
+
+
+def test_wrong_usage_of_a_verb_that_is_nearly_one(tmp_path: Path) -> None:
+    refused(tmp_path, "biuld", says=r"no verb 'biuld' \(did you mean 'build'\?\)", code=2)
+
+
+@pytest.mark.parametrize("name", ["../bert", "Bert", "a/b", ""])
+def test_names_that_are_none(tmp_path: Path, name: str) -> None:
+    refused(tmp_path, "get", name, "--into", tmp_path, says="is not a name")
+
+
+@pytest.mark.parametrize("version", ["latest", "../1", "1/2"])
+def test_versions_that_are_none(tiny: Path, version: str, tmp_path: Path) -> None:
+    for words in (("build", "--out", "out"), ("publish", "--to", "channel")):
+        refused(tmp_path, *words, f"--version={version}", "--workspace", tiny, says="is not a version")
+
+
+def test_what_was_refused_can_be_read_by_machines_too(built: Path) -> None:
+    """``--output json`` prints a result or nothing, never half of one."""
+    refused(built, "set", ".", "WORKERS=two", "--output", "json", says="WORKERS")
+    done = packyard("set", built, "WORKERS=3", "--output", "json")
+    assert json.loads(done.stdout)
+    assert os.linesep + os.linesep not in done.stdout
