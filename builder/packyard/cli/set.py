@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.errors import UsageError
+from packyard.errors import Problem, UnavailableError, UsageError, refuse
 from packyard.setters.change import PackageChange, change_setters
 
 
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", metavar="DIR", help="a package, or with -R a folder of packages")
     parser.add_argument("words", metavar="NAME VALUE | NAME=VALUE", nargs="*")
     parser.add_argument("-R", "--recurse-subpackages", action="store_true", help="every package below DIR that has it")
+    parser.add_argument("--values", metavar="FILE", action="append", default=[], help="a YAML file of NAME: VALUE")
     parser.add_argument("--unset", metavar="NAME", action="append", default=[], help="go back to the shipped value")
     parser.add_argument("--set-by", default="", help="who sets it, recorded in the Krmfile")
     parser.add_argument("--description", default="", help="a new description of the setter")
@@ -31,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Set, and say what was changed where."""
-    values = _values(arguments.words)
+    values = {name: texts for file in arguments.values for name, texts in _read_values(Path(file)).items()}
+    values.update(_values(arguments.words))
     if not values and not arguments.unset:
         raise UsageError("packyard set: nothing to set: give NAME VALUE, NAME=VALUE or --unset NAME")
     changes = change_setters(
@@ -42,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         set_by=arguments.set_by,
         description=arguments.description,
         dry_run=arguments.dry_run,
+        keep=partial(_keep, root_dir=Path(arguments.directory), title=_title(values, arguments.unset)),
     )
     if arguments.output == "json":
         output.json_result([_document(change) for change in changes])
@@ -52,6 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
         for change in changes:
             _tell(change)
     return 0
+
+
+def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
+    return ", ".join(
+        [*(f"{name}={','.join(texts)}" for name, texts in values.items()), *(f"--unset {name}" for name in unset)]
+    )
+
+
+def _keep(before: Mapping[Path, bytes], after: Mapping[Path, bytes], root_dir: Path, title: str) -> None:
+    """Remember the change for `packyard undo`; without a history it is made all the same."""
+    from packyard.cli import state
+
+    try:
+        state.history().record(root_dir, title, before, after)
+    except UnavailableError as error:
+        output.story(f"{error}; `packyard undo` will not know this change")
 
 
 def _values(words: list[str]) -> dict[str, list[str]]:
@@ -67,6 +88,29 @@ def _values(words: list[str]) -> dict[str, list[str]]:
         if not equals or not name:
             raise UsageError(f"packyard set: {word!r} is no NAME=VALUE")
         values.setdefault(name, []).append(text)
+    return values
+
+
+def _read_values(file: Path) -> dict[str, list[str]]:
+    """Read a values file: names with texts, or with lists of texts for list setters."""
+    from packyard.text.document import parse_one
+    from packyard.text.node import Mapping, Scalar, Sequence
+
+    try:
+        root = parse_one(file.read_bytes(), str(file)).root
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror}") from error
+    problems: list[Problem] = []
+    values: dict[str, list[str]] = {}
+    for entry in root.entries if isinstance(root, Mapping) else ():
+        nodes = [item.value for item in entry.value.items] if isinstance(entry.value, Sequence) else [entry.value]
+        values[entry.name] = [node.value for node in nodes if isinstance(node, Scalar)]
+        if len(values[entry.name]) != len(nodes) or not nodes:
+            line = entry.key.source.locate(entry.start)[0]
+            problems.append(Problem(f"{entry.name} needs a text or a list of texts", file=str(file), line=line))
+    if not isinstance(root, Mapping):
+        problems.append(Problem("a values file is a mapping of names to values", file=str(file)))
+    refuse(problems)
     return values
 
 

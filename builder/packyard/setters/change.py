@@ -14,9 +14,13 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.setters.directory import find_packages, read_package
+from packyard.setters.krmfile import NAME
 from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.text import journal
 from packyard.text.tree import Tree
+
+#: Told of a change before it is made: the bytes of every file before and after.
+Keep = Callable[[Mapping[Path, bytes], Mapping[Path, bytes]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,10 @@ class PackageChange:
     package: str
     before: PackageFiles
     plan: Plan
+
+    def bytes_before(self, path: str) -> bytes:
+        """Return a file of the package as it was."""
+        return self.before.krmfile if path == NAME else self.before.resources[path]
 
 
 def change_setters(
@@ -37,11 +45,12 @@ def change_setters(
     set_by: str = "",
     description: str = "",
     dry_run: bool = False,
+    keep: Keep | None = None,
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
     Everything is checked before anything is written; a name that no package has is refused. With ``dry_run`` nothing is
-    written.
+    written. ``keep`` is told of every change before it is made (`history.History.record`).
     """
 
     def plan_package(package: PackageFiles) -> Plan | None:
@@ -55,7 +64,7 @@ def change_setters(
             return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
         return _both(package, here, back, set_by, description)
 
-    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=[*values, *unset])
+    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=[*values, *unset], keep=keep)
 
 
 def _both(
@@ -79,6 +88,7 @@ def apply(
     recursive: bool,
     dry_run: bool,
     wanted: Sequence[str] = (),
+    keep: Keep | None = None,
 ) -> list[PackageChange]:
     """Plan every package, gather what is wrong with all of them, and write all or nothing."""
     tree = Tree(directory)
@@ -91,10 +101,18 @@ def apply(
         if problems:
             raise InputError(*problems)
         if not dry_run:
-            tree.write(
-                {_join(change.package, path): data for change in changes for path, data in change.plan.files.items()}
-            )
+            files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
+            if keep and files:
+                before = {
+                    _join(item.package, path): item.bytes_before(path) for item in changes for path in item.plan.files
+                }
+                keep(_below(directory, before), _below(directory, files))
+            tree.write(files)
     return changes
+
+
+def _below(directory: Path, files: Mapping[str, bytes]) -> dict[Path, bytes]:
+    return {directory / path: data for path, data in files.items()}
 
 
 def _plan_all(

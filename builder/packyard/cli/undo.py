@@ -1,0 +1,36 @@
+"""Take the last `packyard set` below DIR back: every file that it wrote gets its earlier bytes.
+
+Again takes back the one before. Refused where one of the files was changed since.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from packyard.cli import output, state
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("directory", metavar="DIR", nargs="?", default=".")
+    parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Take it back, and name the files."""
+    directory = Path(arguments.directory)
+    history = state.history()
+    if arguments.dry_run:
+        entry = history.last(directory)
+        for file, data in sorted(entry.before.items()):
+            path = os.path.relpath(file, directory)
+            sys.stdout.write(output.diff(file.read_bytes(), data, path))
+        return 0
+    entry = history.undo(directory)
+    for file in sorted(entry.before):
+        print(os.path.relpath(file))
+    output.story(f"taken back: {entry.title}")
+    return 0

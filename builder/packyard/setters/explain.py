@@ -1,0 +1,63 @@
+"""Every field that a setter reaches, and the substitutions on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packyard.setters import binding as bindings
+from packyard.setters import comment
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.plan import PackageFiles, read_krmfile, sets
+from packyard.text.document import decode, parse_text
+from packyard.text.node import Scalar, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field: its place, its path, the text that it shows, and the names from the setter to its own definition."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    value: str
+    through: tuple[str, ...]
+
+
+def find_fields(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a set of ``name`` writes, in the order of the files."""
+    definitions = read_krmfile(package).definitions
+    found: list[Field] = []
+    for path, data in package.resources.items():
+        if any(mark in data for mark in comment.MARKS):
+            source = Source(package.where + path, decode(data, package.where + path)[1])
+            found += _in_file(source, definitions, name)
+    return found
+
+
+def _in_file(source: Source, definitions: Definitions, name: str) -> Iterator[Field]:
+    for document in parse_text(source):
+        for bound in bindings.find(document):
+            definition = definitions.resolve(bound.reference)
+            if definition is None or not sets(definition, bound.node):
+                continue
+            through = _way(definitions, definition, name)
+            if through:
+                line, column = source.locate(bound.node.start)
+                shown = bound.node.value if isinstance(bound.node, Scalar) else bound.node.lexeme
+                yield Field(source.name, line, column, bindings.path_text(bound.path), shown, through)
+
+
+def _way(definitions: Definitions, definition: Setter | Substitution, name: str) -> tuple[str, ...]:
+    """Return the names from the setter to a definition, both included; empty where it does not lead there."""
+    if isinstance(definition, Setter):
+        return (name,) if definition.name == name else ()
+    if name not in definitions.setters_of(definition):
+        return ()
+    for _, reference in definition.markers:
+        target = definitions.resolve(reference) if reference else None
+        way = _way(definitions, target, name) if target else ()
+        if way:
+            return (*way, definition.name)
+    return ()

@@ -1,0 +1,129 @@
+"""What `set` changed, kept so that it can be taken back: the bytes before, and the digest of the bytes after.
+
+The history lies in a folder of the user's, not in the packages, so it is neither packed nor built. Entries are numbered
+files; the newest hundred are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.digest import Digest
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.text import journal
+
+KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command's change: the files that it wrote, by absolute path."""
+
+    number: int
+    root_dir: Path
+    title: str
+    before: Mapping[Path, bytes]
+    after: Mapping[Path, Digest]
+
+    def touches(self, directory: Path) -> bool:
+        """Whether any of the files lies in a directory or below it."""
+        return any(file.is_relative_to(directory) for file in self.before)
+
+
+class History:
+    """The entries in a folder, which is made when the first is recorded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def record(self, root_dir: Path, title: str, before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
+        """Keep a change that is about to be made; one that is never made is passed over by `undo`."""
+        document = {
+            "root": str(root_dir.resolve()),
+            "title": title,
+            "files": {
+                str(file.resolve()): {"before": b64encode(data).decode(), "after": Digest.of(after[file])}
+                for file, data in before.items()
+            },
+        }
+        text = json.dumps(document).encode()
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._create(text)
+            for number in self._numbers()[:-KEPT]:
+                self._file(number).unlink(missing_ok=True)
+        except OSError as error:
+            raise UnavailableError(f"{self.folder}: no history could be kept: {error.strerror}") from error
+
+    def last(self, directory: Path) -> Entry:
+        """Return the newest change below a directory that was made and not taken back."""
+        directory = directory.resolve()
+        for entry in self._entries():
+            if entry.touches(directory):
+                if any(_read(file) != data for file, data in entry.before.items()):
+                    return entry
+                self._file(entry.number).unlink(missing_ok=True)  # never made, or undone by hand
+        raise InputError(Problem("nothing to undo", file=str(directory), hint="`packyard set` is what can be undone"))
+
+    def undo(self, directory: Path) -> Entry:
+        """Take the newest change below a directory back, and return it.
+
+        A file that was changed since is a `ConflictError`, and then nothing is taken back.
+        """
+        entry = self.last(directory)
+        with journal.locked(entry.root_dir, {file.parent for file in entry.before}):
+            problems = [
+                Problem("was changed since; nothing was taken back", file=str(file))
+                for file, digest in entry.after.items()
+                if (data := _read(file)) is None or Digest.of(data) != digest
+            ]
+            if problems:
+                raise ConflictError(*problems)
+            journal.write(entry.root_dir, entry.before)
+            self._file(entry.number).unlink(missing_ok=True)
+        return entry
+
+    def _create(self, text: bytes) -> None:
+        number = max(self._numbers(), default=0)
+        while True:
+            number += 1
+            try:
+                handle = os.open(self._file(number), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                continue
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(text)
+            return
+
+    def _numbers(self) -> list[int]:
+        return sorted(int(file.stem) for file in self.folder.glob("*.json") if file.stem.isdigit())
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"{number:08}.json"
+
+    def _entries(self) -> Iterator[Entry]:
+        for number in reversed(self._numbers()):
+            try:
+                document = json.loads(self._file(number).read_bytes())
+            except (OSError, ValueError):  # pruned by another command, or cut short by a kill
+                continue
+            files = document["files"]
+            yield Entry(
+                number,
+                Path(document["root"]),
+                document["title"],
+                {Path(file): b64decode(item["before"]) for file, item in files.items()},
+                {Path(file): Digest(item["after"]) for file, item in files.items()},
+            )
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,86 @@
+"""Undo: the earlier bytes, command by command, and never over somebody's later work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packyard.errors import ConflictError, InputError
+from packyard.setters.change import change_setters
+from packyard.setters.history import History
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+      x-k8s-cli:
+        setter:
+          name: V
+          value: a
+"""
+
+
+def make(root: Path) -> Path:
+    root.mkdir()
+    (root / "Krmfile").write_text(KRMFILE, "utf-8")
+    (root / "r.yaml").write_text('x: a # {"$openapi":"V"}\n', "utf-8")
+    return root
+
+
+def set_value(history: History, root: Path, value: str) -> None:
+    change_setters(root, {"V": [value]}, keep=lambda before, after: history.record(root, f"V={value}", before, after))
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in root.iterdir()}
+
+
+def test_undo_restores_the_earlier_bytes_and_again_those_before(tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    states = [content(root)]
+    for value in ("b", "c", "d"):
+        set_value(history, root, value)
+        states.append(content(root))
+    for state, title in zip(reversed(states[:-1]), ("V=d", "V=c", "V=b"), strict=True):
+        assert history.undo(root).title == title
+        assert content(root) == state
+    with pytest.raises(InputError, match="nothing to undo"):
+        history.undo(root)
+
+
+def test_undo_refuses_to_write_over_a_later_change(tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    set_value(history, root, "b")
+    (root / "r.yaml").write_text('x: mine # {"$openapi":"V"}\n', "utf-8")
+    before = content(root)
+    with pytest.raises(ConflictError, match=r"r\.yaml: was changed since"):
+        history.undo(root)
+    assert content(root) == before
+
+
+def test_undo_passes_over_a_change_that_was_never_made(tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    set_value(history, root, "b")
+    now = content(root)
+    history.record(root, "V=c", {root / "r.yaml": now["r.yaml"]}, {root / "r.yaml": b"x: c\n"})
+    assert history.undo(root).title == "V=b"
+
+
+def test_undo_of_one_package_leaves_another_alone(tmp_path: Path) -> None:
+    history = History(tmp_path / "history")
+    one, other = make(tmp_path / "one"), make(tmp_path / "other")
+    set_value(history, one, "b")
+    set_value(history, other, "c")
+    history.undo(one)
+    assert b"x: a " in content(one)["r.yaml"]
+    assert b"x: c " in content(other)["r.yaml"]
+
+
+def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_package(tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    for number in range(105):
+        set_value(history, root, f"v{number}")
+    assert len(list((tmp_path / "history").iterdir())) == 100
+    assert sorted(content(root)) == ["Krmfile", "r.yaml"]
+    assert (tmp_path / "history").stat().st_mode & 0o777 == 0o700
