@@ -2,6 +2,7 @@
 
 packyard set DIR NAME VALUE         one setter (a list setter takes several values)
 packyard set DIR NAME=VALUE ...     several, checked together and written together
+packyard set DIR --values FILE      those of a YAML file, NAME: VALUE a line
 packyard set DIR --unset NAME       back to the value that the package shipped
 """
 

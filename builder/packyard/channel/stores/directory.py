@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.channel.stores import NotFoundError, check_key
+from packyard.channel.stores.store import NotFoundError, check_key
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
 

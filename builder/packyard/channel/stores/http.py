@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import SplitResult, quote, urlsplit
 
-from packyard.channel.stores import NotFoundError, check_key
+from packyard.channel.stores.store import NotFoundError, check_key
 from packyard.errors import InputError, Problem, UnavailableError
 
 if TYPE_CHECKING:
