@@ -1,0 +1,67 @@
+"""What `make demo` runs, in a copy of the checkout and with nothing else than packyard and Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import real
+from running import programs_dir
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    for name in ("bases", "overlays", "packages"):
+        shutil.copytree(real.REPOSITORY / name, folder / name)
+    (folder / "tests").mkdir()
+    for file in ("packyard.yaml", "LICENSE", "tests/demo.sh"):
+        shutil.copy(real.REPOSITORY / file, folder / file)
+    return folder
+
+
+@pytest.fixture
+def bin_dir(tmp_path: Path) -> Path:
+    return programs_dir(tmp_path / "bin", {"python3": Path(sys.executable)})
+
+
+def demo(checkout: Path, bin_dir: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PATH": f"{bin_dir}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    return subprocess.run(
+        ["sh", checkout / "tests" / "demo.sh"], env=env, cwd="/", capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_demo_runs_in_a_fresh_clone_and_a_second_time(checkout: Path, bin_dir: Path) -> None:
+    for _ in range(2):
+        done = demo(checkout, bin_dir)
+        assert done.returncode == 0, done.stdout
+        assert done.stderr == ""
+        assert done.stdout.count("(refused, exit code 1; nothing was written)") == 3
+        assert "\nunchanged " in done.stdout
+        assert "server: 10.0.0.5\n" in (next(checkout.rglob("rendered.yaml"))).read_text()
+
+
+def test_the_demo_stops_its_server(checkout: Path, bin_dir: Path) -> None:
+    port = re.search(r"http://127\.0\.0\.1:(\d+)", demo(checkout, bin_dir).stdout)
+    assert port
+    script = f"import socket; socket.create_connection(('127.0.0.1', {port.group(1)}), 5)"
+    refused = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "ConnectionRefusedError" in refused.stderr
+
+
+@pytest.mark.parametrize("broken", ["render", "publish", "get", "USER_ID=root"])
+def test_the_demo_fails_where_a_step_does_not_do_what_it_should(broken: str, checkout: Path, bin_dir: Path) -> None:
+    """The named command does nothing, and says that it has succeeded."""
+    (bin_dir / "packyard").rename(bin_dir / "right")
+    (bin_dir / "packyard").write_text(f'#!/bin/sh\ncase " $* " in *" {broken} "*) exit 0 ;; esac\nexec right "$@"\n')
+    (bin_dir / "packyard").chmod(0o755)
+    done = demo(checkout, bin_dir)
+    assert done.returncode not in (0, 3), done.stdout
+    assert "All of it is in .demo/" not in done.stdout
