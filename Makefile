@@ -5,6 +5,7 @@
 PYTHON ?= python3
 JOBS   ?= 2
 ARGS   ?=
+FUZZ   ?= 100000
 
 BIN   := .venv/bin
 VENV  := .venv/.installed
@@ -13,7 +14,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times mean nothing.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint bench tools venv clean
+.PHONY: help demo test fuzz lint bench tools venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -24,6 +25,9 @@ demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set 
 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k name' chooses); those without their real program skip
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+
+fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
+	PACKYARD_FUZZ=$(FUZZ) $(BIN)/pytest -n $(JOBS) tests/setters/test_properties.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .

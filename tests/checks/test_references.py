@@ -56,6 +56,19 @@ def test_finds_a_reference_that_a_set_leaves_behind(found: Found) -> None:
     ]
 
 
+def test_finds_a_reference_that_changes_with_another_setter(found: Found) -> None:
+    krmfile = KRMFILE + "    io.k8s.cli.setters.OTHER:\n      x-k8s-cli: {setter: {name: OTHER, value: run}}\n"
+    pod = POD.replace("        name: run" + COMMENT, '        name: run # {"$openapi":"OTHER"}')
+    assert found(krmfile, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error reference-left-behind"]
+
+
+def test_what_only_looks_like_a_reference_is_no_finding(found: Found) -> None:
+    config = CONFIG + "data:\n  serviceAccountName: none\n"
+    schema = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: c}\n"
+    schema += "spec: {properties: {configMapRef: {type: object}, serviceAccountName: {type: string}}}\n"
+    assert found(KRMFILE, a_yaml=config, b_yaml=POD, c_yaml=schema) == []
+
+
 def test_finds_a_reference_to_an_object_that_is_not_there(found: Found) -> None:
     pod = POD.replace("        name: run" + COMMENT, "        name: ran")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error dangling-reference"]

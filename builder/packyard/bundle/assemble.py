@@ -126,7 +126,8 @@ def _readme(workspace: Workspace, package: Package, version: str, use_cases: Seq
         "parameters": merge_parameters(use_cases),
         "retired": package.retired,
     }
-    fragments = [(os.path.relpath(file, workspace.root_dir), text) for file, text in packages.documents(workspace, package)]
+    documents = packages.documents(workspace, package)
+    fragments = [(os.path.relpath(file, workspace.root_dir), text) for file, text in documents]
     return readme.render(fragments, context)
 
 

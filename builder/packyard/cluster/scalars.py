@@ -25,7 +25,7 @@ _TAGS: dict[str, tuple[str, ...]] = {
     "null": ("null",),
 }
 #: What kustomize cannot read back, or reads back as something else.
-_REFUSED = re.compile("[\x7f-\x9f\ufeff\ufffe\uffff]")
+_REFUSED = re.compile("[\x7f-\x9f\ufffe\uffff]")
 _DECIMAL = re.compile(r"[-+]?[0-9]+\Z")
 #: The four layouts that yaml.v3 takes for a time: a zone stands behind ``T``, and none behind a blank.
 _TIME = re.compile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from packyard.errors import Problem, refuse, suggest
+from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import binding as bindings
 from packyard.setters import comment, value
 from packyard.setters.binding import Binding
@@ -134,8 +134,9 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     files: dict[str, bytes] = {}
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
     _apply(package.krmfile, krmfile.source, edits, "Krmfile", files)
+    marks = _marks(definitions, changed)
     for path, data in package.resources.items():
-        if any(mark in data for mark in comment.MARKS):
+        if any(mark in data for mark in marks):
             fields = _Fields(definitions, changed, counts)
             source = Source(package.where + path, decode(data, package.where + path)[1])
             for document in parse_text(source):
@@ -143,6 +144,19 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
             changes += fields.changes
             _apply(data, source, fields.edits, path, files)
     return Plan(tuple(changes), files, counts, definitions)
+
+
+def _marks(definitions: Definitions, changed: Mapping[str, Setter]) -> list[bytes]:
+    """Return names of which a file must hold one for any of its comments to reach a changed setter."""
+    names = set(changed)
+    for substitution in definitions.substitutions.values():
+        try:
+            reached = not definitions.setters_of(substitution).isdisjoint(changed)
+        except InputError:  # a broken one is an error where a field refers to it
+            reached = True
+        if reached:
+            names.add(substitution.name)
+    return [name.encode() for name in names] if all(map(str.isascii, names)) else list(comment.MARKS)
 
 
 def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:
