@@ -1,0 +1,115 @@
+"""Ratios, measured side by side in one run: what packyard takes, and what others take for the same. See `make bench`.
+
+Each pair runs alternately, A B A B, and is compared by its medians, so that a busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import real
+from packyard.bundle.assemble import assemble
+from packyard.source import workspace
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+NAME = "resnet50v1-5-fp32-training-k8s"
+USE_CASE = f"{NAME}/quickstart/mlops/multi-node/user-mounted-nfs"
+
+PACKYARD = Path(sys.executable).with_name("packyard")
+KUSTOMIZE = real.TOOLS / "kustomize-3"
+
+
+def process(*command: object) -> Callable[[], None]:
+    """Return a whole process as something to be measured."""
+    words = [str(word) for word in command]
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return lambda: void(
+        subprocess.run(words, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    )
+
+
+def void(_: object) -> None:
+    """Drop a result."""
+
+
+def compare(what: str, ours: Callable[[], None], theirs: Callable[[], None], *, goal: str) -> None:
+    """Measure both alternately and print a line of the table."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for call in (ours, theirs):  # once unmeasured: bytecode is written, files are cached
+        call()
+    for _ in range(RUNS):
+        for call, taken in zip((ours, theirs), times, strict=True):
+            start = perf_counter()
+            call()
+            taken.append(perf_counter() - start)
+    mine, other = (1000 * median(taken) for taken in times)
+    faster, slower = f"{other / mine:5.1f} x faster", f"{mine / other:5.1f} x the time"
+    print(f"{what:<58} {mine:8.1f} {other:8.1f}  {faster if mine < other else slower:<17} {goal}", flush=True)
+
+
+def tar_and_gzip(directory: Path) -> None:
+    """Pack a folder as plainly as Python can."""
+    with tarfile.open(fileobj=io.BytesIO(), mode="w:gz", compresslevel=9) as archive:
+        archive.add(directory, arcname=directory.name)
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="packyard-bench-"))
+    try:
+        measure(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(folder: Path) -> None:
+    build = (PACKYARD, "build", NAME, "--workspace", real.REPOSITORY, "--version", "1.0", "--out")
+    process(*build, folder)()
+    for copy in ("ours", "theirs"):
+        shutil.copytree(folder / USE_CASE, folder / copy)
+    catalogue = workspace.read(real.REPOSITORY)
+    python = (sys.executable, "-c", "pass")
+
+    def setting(*command: object) -> Callable[[], None]:
+        """Set another value each time, so that there is something to write."""
+        values = iter(range(1, 10**6))
+        return lambda: process(*command, f"10.0.0.{next(values) % 250}")()
+
+    set_ours = (PACKYARD, "set", folder / "ours", "NFS_SERVER")
+    set_theirs = (KUSTOMIZE, "cfg", "set", folder / "theirs", "NFS_SERVER")
+    print(f"medians of {RUNS} runs, alternating; whole processes but where it says library")
+    print(f"{'what, against what':<58} {'ours ms':>8} {'their ms':>8}  {'ratio':<17} goal")
+    compare("packyard set, kustomize 3.8.7 cfg set", setting(*set_ours), setting(*set_theirs), goal="10 x faster")
+    compare(
+        "packyard cfg list-setters, kustomize 3.8.7's",
+        process(PACKYARD, "cfg", "list-setters", folder / "ours"),
+        process(KUSTOMIZE, "cfg", "list-setters", folder / "theirs"),
+        goal="faster",
+    )
+    compare("packyard version, python -c pass", process(PACKYARD, "version"), process(*python), goal="2 x the time")
+    compare("packyard set, python -c pass", setting(*set_ours), process(*python), goal="-")
+    compare(
+        "packyard build, tar czf",
+        process(*build, folder),
+        process("tar", "-C", folder, "-czf", folder / "t", NAME),
+        goal="-",
+    )
+    compare(
+        "build a package (library), tar and gzip of the same bytes",
+        lambda: void(assemble(catalogue, NAME, "1.0")),
+        lambda: tar_and_gzip(folder / NAME),
+        goal="-",
+    )
+
+
+if __name__ == "__main__":
+    main()
