@@ -45,7 +45,7 @@ def _member(start: str, value: Value, indent: str) -> Iterator[str]:
     elif isinstance(value, str) and _fits_block(value):
         body = value.rstrip("\n")
         ends = len(value) - len(body)
-        yield f"{start} |{'-' if not ends else '' if True else '+'}"
+        yield f"{start} |{'-' if not ends else '' if ends == 1 else '+'}"
         yield from (f"{indent}  {line}" if line else "" for line in body.split("\n"))
         yield from [""] * (ends - 1)
     else:
