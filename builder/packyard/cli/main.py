@@ -32,6 +32,7 @@ VERBS = {
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "cfg": ("cfg", "kustomize's own `cfg set` and `cfg list-setters`, which kustomize v5 removed"),
+    "completion": ("completion", "print what makes a shell complete names and values"),
     "version": ("version", "print the version"),
 }
 
@@ -91,10 +92,10 @@ def _run(words: list[str]) -> int:
         return 0
     if words[0] == "--version":
         words = ["version"]
-    if words[0] not in VERBS:
+    if words[0] not in VERBS and words[0] != "complete":
         hint = suggest(words[0], VERBS)
         raise UsageError(f"packyard: no verb {words[0]!r}" + (f" ({hint})" if hint else "") + "\n" + _help())
-    module = import_module(f"packyard.cli.{VERBS[words[0]][0]}")
+    module = import_module(f"packyard.cli.{VERBS.get(words[0], words)[0]}")
     if hasattr(module, "main"):  # a verb with a command line of its own
         return int(module.main(words[1:]))
     parser = Parser(prog=f"packyard {words[0]}", description=module.__doc__, allow_abbrev=False)
