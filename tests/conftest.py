@@ -72,3 +72,9 @@ def http_server() -> Iterator[Callable[[Path], str]]:
     """Call it with a folder, once or more: each is served until the test ends, at the URL returned."""
     with ExitStack() as servers:
         yield lambda directory: servers.enter_context(real.serve(directory))
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what packyard remembers between commands out of the home of whoever runs the tests."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))

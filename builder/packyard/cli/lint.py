@@ -6,10 +6,10 @@ Exit code 1 where anything is found that is an error.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks.finding import Finding
 from packyard.checks.lint import lint
 from packyard.cli import output, sources
 from packyard.setters.directory import find_packages, read_package
@@ -25,36 +25,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lint every target and print the findings."""
-    findings: list[Finding] = []
-    packages = _packages(arguments)
-    for package in packages:
-        findings += lint(package)
+    """Lint every target and print the findings; a folder is a user's copy, in which required values may be set."""
+    folders = [target for target in arguments.targets if Path(target).is_dir()]
+    names = [target for target in arguments.targets if target not in folders]
+    copies = [package for folder in folders for package in _copies(Path(folder))]
+    composed = list(_composed(arguments, names)) if names or not arguments.targets else []
+    findings = [finding for package in composed for finding in lint(package)]
+    findings += [finding for package in copies for finding in lint(package, shipped=False)]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             print(finding)
     errors = sum(finding.severity == "error" for finding in findings)
-    output.story(f"{len(packages)} use cases, {errors} errors, {len(findings) - errors} warnings")
+    total = len(composed) + len(copies)
+    output.story(f"{total} use cases, {errors} errors, {len(findings) - errors} warnings")
     return 1 if errors else 0
 
 
-def _packages(arguments: argparse.Namespace) -> list[PackageFiles]:
-    from packyard.source import package as sources_of
+def _copies(folder: Path) -> Iterator[PackageFiles]:
+    tree = Tree(folder)
+    for package in find_packages(tree, recursive=True):
+        yield read_package(tree, package)
+
+
+def _composed(arguments: argparse.Namespace, names: list[str]) -> Iterator[PackageFiles]:
+    from packyard.source import package
     from packyard.source.compose import compose_all
 
-    folders = [target for target in arguments.targets if Path(target).is_dir()]
-    names = [target for target in arguments.targets if target not in folders]
-    found: list[PackageFiles] = []
-    for folder in folders:
-        tree = Tree(Path(folder))
-        found += [read_package(tree, package) for package in find_packages(tree, recursive=True)]
-    if names or not arguments.targets:
-        workspace = sources.find(arguments)
-        for name in names or workspace.package_names():
-            for item in compose_all(workspace, sources_of.read(workspace, name)):
-                resources = {path: data for path, data in item.files.items() if path.endswith(".yaml")}
-                where = f"{name}/{workspace.prefix}/{item.use_case.path}/"
-                found.append(PackageFiles(item.files["Krmfile"], resources, where))
-    return found
+    workspace = sources.find(arguments)
+    for name in names or workspace.package_names():
+        for item in compose_all(workspace, package.read(workspace, name)):
+            resources = {path: data for path, data in item.files.items() if path.endswith(".yaml")}
+            where = f"{name}/{workspace.prefix}/{item.use_case.path}/"
+            yield PackageFiles(item.files["Krmfile"], resources, where)

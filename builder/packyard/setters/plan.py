@@ -134,9 +134,9 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     files: dict[str, bytes] = {}
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
     _apply(package.krmfile, krmfile.source, edits, "Krmfile", files)
-    marks = _marks(definitions, changed)
+    names = _names(definitions, changed)
     for path, data in package.resources.items():
-        if any(mark in data for mark in marks):
+        if any(mark in data for mark in comment.MARKS) and any(name in data for name in names):
             fields = _Fields(definitions, changed, counts)
             source = Source(package.where + path, decode(data, package.where + path)[1])
             for document in parse_text(source):
@@ -146,8 +146,8 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     return Plan(tuple(changes), files, counts, definitions)
 
 
-def _marks(definitions: Definitions, changed: Mapping[str, Setter]) -> list[bytes]:
-    """Return names of which a file must hold one for any of its comments to reach a changed setter."""
+def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[bytes]:
+    """Return texts of which a file must hold one for any of its comments to reach a changed setter."""
     names = set(changed)
     for substitution in definitions.substitutions.values():
         try:
@@ -156,7 +156,7 @@ def _marks(definitions: Definitions, changed: Mapping[str, Setter]) -> list[byte
             reached = True
         if reached:
             names.add(substitution.name)
-    return [name.encode() for name in names] if all(map(str.isascii, names)) else list(comment.MARKS)
+    return [name.encode() for name in names] if all(map(str.isascii, names)) else [b""]
 
 
 def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:

@@ -1,0 +1,176 @@
+"""The README's table "What differs from kustomize 3.8.7 on purpose", a test a row, each running both."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import real
+
+HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+
+
+def setter(name: str, value: str, extra: str = "") -> str:
+    return (
+        f"    io.k8s.cli.setters.{name}:\n{extra}      x-k8s-cli:\n        setter:\n"
+        f'          name: {name}\n          value: "{value}"\n'
+    )
+
+
+def substitution(name: str, pattern: str, **refs: str) -> str:
+    values = "".join(
+        f"          - marker: ${{{marker}}}\n            ref: '#/definitions/io.k8s.cli.{kind}.{marker}'\n"
+        for marker, kind in refs.items()
+    )
+    return (
+        f"    io.k8s.cli.substitutions.{name}:\n      x-k8s-cli:\n        substitution:\n"
+        f"          name: {name}\n          pattern: {pattern}\n          values:\n{values}"
+    )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One program, in a folder of its own."""
+
+    command: tuple[str, ...]
+    folder: Path
+
+    def set(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self.command, "cfg", "set", *words], cwd=self.folder, capture_output=True, text=True, check=False
+        )
+
+    def read(self, path: str) -> bytes:
+        return (self.folder / path).read_bytes()
+
+
+@dataclass(frozen=True)
+class Both:
+    """The same files in front of both programs."""
+
+    theirs: Side
+    ours: Side
+
+    def write(self, path: str, text: str) -> None:
+        for side in (self.theirs, self.ours):
+            file = side.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+
+
+@pytest.fixture
+def both(kustomize3: Path, tmp_path: Path) -> Both:
+    sides = []
+    for name, command in (("theirs", (str(kustomize3),)), ("ours", (sys.executable, "-m", "packyard.cli.main"))):
+        (tmp_path / name).mkdir()
+        sides.append(Side(command, tmp_path / name))
+    return Both(*sides)
+
+
+def test_a_file_keeps_its_bytes_where_3_8_7_writes_it_anew(both: Both) -> None:
+    text = '# Licence.\r\n---\r\na:   1  # two blanks\r\n\r\n\r\nb: old # {"$openapi":"V"}\r\n--- # second\r\nc: 1\r\n'
+    both.write("Krmfile", HEADER + setter("V", "old"))
+    both.write("r.yaml", text)
+    assert both.theirs.set(".", "V", "new").returncode == 0
+    assert both.ours.set(".", "V", "new").returncode == 0
+    assert both.ours.read("r.yaml") == text.replace("b: old", "b: new").encode()
+    assert b"\r\n" not in both.theirs.read("r.yaml")
+    assert b"c: 1" not in both.theirs.read("r.yaml")
+
+
+def test_quoted_text_stays_text_under_an_integer_setter_where_3_8_7_makes_it_a_number(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "0", "      type: integer\n"))
+    both.write("r.yaml", 'apiVersion: v1\nkind: ConfigMap\ndata:\n  ID: "0" # {"$openapi":"V"}\n')
+    both.theirs.set(".", "V", "1000")
+    both.ours.set(".", "V", "1000")
+    assert b"ID: 1000 #" in both.theirs.read("r.yaml")
+    assert b'ID: "1000" #' in both.ours.read("r.yaml")
+
+
+def test_text_over_a_number_gets_no_wrong_tag(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "3"))
+    both.write("r.yaml", 'x: 3 # {"$openapi":"V"}\n')
+    both.theirs.set(".", "V", "abc")
+    both.ours.set(".", "V", "abc")
+    assert both.theirs.read("r.yaml").startswith(b"x: !!int abc #")
+    assert both.ours.read("r.yaml").startswith(b"x: abc #")
+
+
+def test_text_that_other_readers_take_for_something_else_is_quoted(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old"))
+    both.write("r.yaml", 'x: old # {"$openapi":"V"}\n')
+    both.theirs.set(".", "V", "yes")
+    both.ours.set(".", "V", "yes")
+    assert both.theirs.read("r.yaml").startswith(b"x: yes #")
+    assert both.ours.read("r.yaml").startswith(b"x: 'yes' #")
+    both.ours.set(".", "V", "old")
+    assert both.ours.read("r.yaml").startswith(b"x: old #")
+
+
+@pytest.mark.parametrize("value", ["a: b", "*x", "%x", "foo:"])
+def test_values_are_not_pasted_into_yaml_to_check_them(both: Both, value: str) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old"))
+    both.write("r.yaml", 'x: old # {"$openapi":"V"}\n')
+    assert both.theirs.set(".", "V", value).returncode == 1
+    assert both.ours.set(".", "V", value).returncode == 0
+    assert both.ours.read("r.yaml").startswith(f"x: '{value}' #".encode())
+
+
+def test_one_package_that_refuses_a_value_keeps_the_others_from_changing(both: Both) -> None:
+    both.write("a/Krmfile", HEADER + setter("V", "old"))
+    both.write("b/Krmfile", HEADER + setter("V", "1", "      type: integer\n"))
+    for folder in ("a", "b"):
+        both.write(f"{folder}/r.yaml", 'x: 1 # {"$openapi":"V"}\n')
+    before = both.ours.read("a/r.yaml")
+    assert both.theirs.set(".", "V", "abc", "-R").returncode == 0
+    assert both.theirs.read("a/r.yaml") != before
+    done = both.ours.set(".", "V", "abc", "-R")
+    assert done.returncode == 1
+    assert "b/Krmfile:5: V in body must be of type integer" in done.stderr
+    assert both.ours.read("a/r.yaml") == before
+
+
+def test_a_value_is_checked_even_if_no_field_has_it(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "1", "      type: integer\n"))
+    both.write("r.yaml", "x: 1\n")
+    before = both.ours.read("Krmfile")
+    assert both.theirs.set(".", "V", "abc").returncode == 0
+    assert both.ours.set(".", "V", "abc").returncode == 1
+    assert both.theirs.read("Krmfile") != before
+    assert both.ours.read("Krmfile") == before
+
+
+def test_files_without_setters_may_be_anything(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old"))
+    both.write("r.yaml", 'x: old # {"$openapi":"V"}\n')
+    both.write("charts/t.yaml", "{{- if .Values.on }}\nx: {{ .Values.x }}\n{{- end }}\n")
+    both.write("list.yaml", "- a\n- b\n")
+    assert both.theirs.set(".", "V", "new").returncode == 1
+    assert both.ours.set(".", "V", "new").returncode == 0
+    assert both.ours.read("r.yaml").startswith(b"x: new #")
+
+
+def test_a_shared_substitution_is_no_cycle(both: Both) -> None:
+    inner = substitution("D", "${V}!", V="setters")
+    outer = substitution("B", "${D}b", D="substitutions") + substitution("C", "${D}c", D="substitutions")
+    top = substitution("A", "${B}${C}", B="substitutions", C="substitutions")
+    both.write("Krmfile", HEADER + setter("V", "o") + inner + outer + top)
+    both.write("r.yaml", 'x: o!bo!c # {"$openapi":"A"}\n')
+    done = both.theirs.set(".", "V", "n")
+    assert done.returncode == 1
+    assert "cyclic substitution detected" in done.stderr
+    assert both.ours.set(".", "V", "n").returncode == 0
+    assert both.ours.read("r.yaml").startswith(b"x: n!bn!c #")
+
+
+def test_every_row_of_the_table_has_its_test() -> None:
+    text = (real.REPOSITORY / "README.md").read_text("utf-8")
+    table = text.split("What differs from kustomize 3.8.7 on purpose")[1].split("\n\n")[1]
+    rows = re.findall(r"^\| (?!kustomize 3|---)(.*)$", table, re.MULTILINE)
+    tests = [name for name in globals() if name.startswith("test_") and "every_row" not in name]
+    assert len(rows) == len(tests) + 1  # that a kill leaves whole files is for test_journal
