@@ -11,7 +11,7 @@ _SHELLS = ("bash", "zsh")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Take the words behind ``packyard``, the unfinished one last, and print what may stand there, if not just files."""
+    """Take the words behind ``packyard``, the unfinished one last, and print what may stand there."""
     words = list(arguments[1:] if arguments[:1] == ["--"] else arguments) or [""]
     try:
         found = [candidate for candidate in _candidates(words) if candidate.startswith(words[-1])]
