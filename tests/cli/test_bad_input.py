@@ -259,7 +259,7 @@ def test_a_package_yaml_of_another_kind(tiny: Path) -> None:
 
 def test_a_value_for_a_setter_that_no_part_defines(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "WORKERS:", "WORKER:")
-    build_refused(tiny, r"package\.yaml:10: setters\.WORKER: no part defines it")
+    build_refused(tiny, r"package\.yaml:10: setters\.WORKER: no part defines it \(did you mean 'WORKERS'\?\)")
 
 
 def test_a_value_of_the_wrong_type_in_package_yaml(tiny: Path) -> None:
@@ -562,3 +562,9 @@ def test_what_was_refused_can_be_read_by_machines_too(built: Path) -> None:
     done = packyard("set", built, "WORKERS=3", "--output", "json")
     assert json.loads(done.stdout)
     assert os.linesep + os.linesep not in done.stdout
+
+
+def test_a_readme_fragment_that_is_not_utf_8(tiny: Path, tmp_path: Path) -> None:
+    (tiny / "packages/bert/docs/title.md").write_bytes(b"# {{ name }}\n# Gr\xfc\xdfe\n")
+    for verb in (("build", "--out", "out"), ("publish", "--to", "channel")):
+        refused(tmp_path, *verb, "--version", "1.0", "--workspace", tiny, says=r"docs/title\.md:2.*UTF-8")

@@ -12,7 +12,7 @@ import yaml
 import reading
 import real
 from packyard.setters.definition import Setter
-from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
+from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.setters.value import faults
 from packyard.source import package as packages
 from packyard.source import workspace
@@ -137,3 +137,15 @@ def another(setter: Setter) -> str:
     """Return a value that the setter may have and has not: its example, its default, or one made from what it is."""
     choices = [setter.example, setter.default, "1", "2", f"{setter.value}2"]
     return next(text for text in choices if text and text != setter.value and not faults(setter, [text]))
+
+
+@each_use_case
+def test_unset_restores_every_byte_and_the_definition(package: Package, use_case: UseCase) -> None:
+    shipped = in_memory(package, use_case)
+    for name, setter in setters(shipped).items():
+        assert unset(set_values(shipped, {name: another(setter)}), name) == shipped, name
+    assert unset(set_values(shipped, others(shipped)), *setters(shipped)) == shipped
+
+
+def unset(files: PackageFiles, *names: str) -> PackageFiles:
+    return after(files, plan_unset(files, names))

@@ -12,7 +12,6 @@ from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Parameter, UseCase
 from packyard.errors import InputError, Problem
 from packyard.setters.listing import Row, list_setters
-from packyard.setters.plan import PackageFiles
 from packyard.source import package as packages
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
@@ -65,8 +64,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 
 def _rows(item: Composed) -> list[Row]:
-    resources = {name: data for name, data in item.files.items() if name.endswith(".yaml")}
-    return list_setters(PackageFiles(item.files["Krmfile"], resources))
+    return list_setters(item.package_files())
 
 
 def _objects(item: Composed) -> list[Mapping[str, object]]:

@@ -56,6 +56,4 @@ def _composed(arguments: argparse.Namespace, names: list[str]) -> Iterator[Packa
     workspace = sources.find(arguments)
     for name in names or workspace.package_names():
         for item in compose_all(workspace, package.read(workspace, name)):
-            resources = {path: data for path, data in item.files.items() if path.endswith(".yaml")}
-            where = f"{name}/{workspace.prefix}/{item.use_case.path}/"
-            yield PackageFiles(item.files["Krmfile"], resources, where)
+            yield item.package_files(f"{name}/{workspace.prefix}/{item.use_case.path}/")

@@ -160,26 +160,28 @@ def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:
     are single ones, and go again with that value, so that setting the old value back restores the bytes. A tag and an
     anchor of the field stay.
     """
-    properties = _properties(old)
+    front = properties(old)
     plain = old.style not in "'\""
     if wanted in PLAIN_TYPES and implicit_type(value) not in ("string", "null"):
-        return properties + value
-    if wanted is None and plain and not properties and implicit_type(old.value) != "string":
+        return front + value
+    if wanted in PLAIN_TYPES and not value:
+        return front + '""'  # as a required setter with a type ships
+    if wanted is None and plain and not front and implicit_type(old.value) != "string":
         if implicit_type(value) in PLAIN_TYPES:
             return value
     elif old.tag is not None and plain and fits_plain(value, flow=flow):
-        return properties + value
+        return front + value
     if old.style == '"' or (
         old.style == "'" and (is_plain_text(old.value, flow=flow) or not is_plain_text(value, flow=flow))
     ):
-        return properties + (double_quoted(value) if old.style == '"' else single_quoted(value))
-    return properties + (value if is_plain_text(value, flow=flow) else single_quoted(value))
+        return front + (double_quoted(value) if old.style == '"' else single_quoted(value))
+    return front + (value if is_plain_text(value, flow=flow) else single_quoted(value))
 
 
 _PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
 
 
-def _properties(old: Scalar) -> str:
+def properties(old: Scalar) -> str:
     """Return the tag and anchor in front of a scalar's text, with the blanks behind them."""
     if old.tag is None and old.anchor is None:
         return ""

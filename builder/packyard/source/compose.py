@@ -63,6 +63,10 @@ class Composed:
     objects: tuple[tuple[str, str], ...] = ()
     unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
 
+    def package_files(self, where: str = "") -> PackageFiles:
+        """Return the use case as the setters' room knows it."""
+        return PackageFiles(self.files["Krmfile"], _resources(self.files), where)
+
 
 def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
     """Compose every use case of a package; a value that none of the use cases it is given to can use is refused."""
@@ -74,11 +78,14 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
         for name, value in item.use_case.setters.items()
         if name not in item.unused
     }
-    known = {name for _, name in used}
+    unknown = [key for key in sorted(given) if key not in used]
+    if not unknown:
+        return composed
+    known = {name for item in composed for name in read_krmfile(item.package_files()).definitions.setters}
     refuse(
         Problem(f"setters.{name}: no part defines it", file=value.file, line=line, hint=suggest(name, known))
-        for (line, name), value in sorted(given.items())
-        if (line, name) not in used
+        for line, name in unknown
+        for value in [given[line, name]]
     )
     return composed
 
@@ -197,6 +204,10 @@ def _file_names(objects: list[Object]) -> list[str]:
     return names
 
 
+def _resources(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: data for name, data in files.items() if name.endswith(".yaml")}
+
+
 def _kustomization(names: list[str]) -> bytes:
     lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
     return "\n".join([*lines, *(f"- {name}" for name in sorted(names)), ""]).encode()
@@ -204,7 +215,7 @@ def _kustomization(names: list[str]) -> bytes:
 
 def _with_values(files: Mapping[str, bytes], use_case: UseCase, unused: list[str]) -> Plan:
     """Give the use case the package's values, by the engine of `set`, not marked as set by a user."""
-    composed = PackageFiles(files["Krmfile"], {name: data for name, data in files.items() if name.endswith(".yaml")})
+    composed = PackageFiles(files["Krmfile"], _resources(files))
     known = read_krmfile(composed).definitions.setters
     unused += [name for name in use_case.setters if name not in known]
     problems: list[Problem] = []
@@ -231,7 +242,8 @@ def _krmfile(part: Part, documents: Mapping[str, bytes], values: UseCase | None)
         for name, setter in krmfile.definitions.setters.items()
         if not setter.is_list
     }
-    return _write_krmfile(kept, defaults)
+    required = [name for name, setter in krmfile.definitions.setters.items() if setter.required]
+    return _write_krmfile(kept, {name: text for name, text in defaults.items() if text or name not in required})
 
 
 def _definitions(part: Part) -> dict[str, Entry]:
@@ -280,7 +292,7 @@ def _write_krmfile(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
         added = Entry(entry.key, patch.clone(entry.value), entry.start)
         added.head, added.foot, added.comment = list(entry.head), list(entry.foot), entry.comment
         name = entry.name.removeprefix(SETTER_PREFIX)
-        if defaults.get(name) and entry.name != name and isinstance(added.value, MappingNode):
+        if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
             _add_default(added.value, defaults[name])
         definitions.entries.append(added)
     return layout.write(root)

@@ -12,7 +12,7 @@ from packyard.errors import InputError, Problem, suggest
 from packyard.source.parts import read_selector
 from packyard.source.record import Fields
 from packyard.source.workspace import Workspace
-from packyard.text.document import parse_one
+from packyard.text.document import decode, parse_one
 from packyard.text.node import Node, Scalar
 
 FILE = "package.yaml"
@@ -235,7 +235,7 @@ def documents(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
             known = {path.stem for folder in folders for path in folder.glob("*.md")}
             problems.append(Problem(f"docs: no fragment {name!r}", file=package.file, hint=suggest(name, known)))
         else:
-            found.append((str(file), file.read_text("utf-8")))
+            found.append((str(file), decode(file.read_bytes(), str(file))[1]))
     if problems:
         raise InputError(*problems)
     return found
