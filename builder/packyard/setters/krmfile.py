@@ -80,7 +80,7 @@ class Krmfile:
             edits += _put(entry, "isSet", "true", new)
         else:
             gone.add("isSet")
-        edits += _take_out(entry, gone)
+        edits += take_out(entry, gone)
         edits += _append(entry, new, gone)
         if description:
             new = []
@@ -194,7 +194,7 @@ def _list_text(entry: Mapping, values: tuple[str, ...]) -> str:
     return f"{line_break(source)}{indent}".join(f"- {text}" for text in texts)
 
 
-def _take_out(mapping: Mapping, keys: set[str]) -> list[Edit]:
+def take_out(mapping: Mapping, keys: set[str]) -> list[Edit]:
     """Remove entries: the lines of each in a block mapping, the text and one comma in a flow mapping."""
     edits: list[Edit] = []
     kept: Entry | None = None

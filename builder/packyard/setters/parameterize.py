@@ -1,0 +1,171 @@
+"""Tagging fields: kpt's create-setters, which puts a comment behind every field that shows a setter's value.
+
+    image: nginx:1.7 of image=nginx, tag=1.7    ->    image: nginx:1.7 # kpt-set: ${image}:${tag}
+
+A list that a list setter equals, in any order, is tagged behind its key. A list in brackets gets a line for each item
+where it, or an item, needs a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from packyard.errors import InputError
+from packyard.setters import pattern
+from packyard.setters.binding import path_text
+from packyard.setters.fieldtype import Step
+from packyard.setters.krmfile import line_break
+from packyard.setters.tagged import header_end, list_comment, scalar_comment
+from packyard.text.document import parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Comment, Entry, Node, Scalar, Sequence, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.scalar import double_quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The setters to look for: scalars by name and value, lists by name and sorted values."""
+
+    scalars: Mapping[str, str]
+    lists: Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A comment for one field: its path, what it shows (a list as kpt prints one), and the pattern."""
+
+    path: str
+    value: str
+    pattern: str
+
+
+@dataclass(slots=True)
+class Tags:
+    """What was found in one object: the edits, the tags, and paths of fields that cannot carry a comment."""
+
+    edits: list[Edit] = field(default_factory=list)
+    tags: list[Tag] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def read_wanted(values: Mapping[str, str]) -> Wanted:
+    """Read the configuration: a value that is a list in YAML is a list setter, a mapping is nothing."""
+    if not values:
+        raise InputError("config map cannot be empty")
+    scalars: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    for name, text in values.items():
+        try:
+            roots = [document.root for document in parse_text(Source("value", text)) if document.root is not None]
+        except InputError:
+            roots = []
+        if not roots:
+            raise InputError("parsing error")
+        if isinstance(roots[0], Sequence):
+            lists[name] = _texts(roots[0])
+        elif isinstance(roots[0], Scalar):
+            scalars[name] = text
+    return Wanted(scalars, lists)
+
+
+def _texts(node: Sequence) -> list[str]:
+    return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
+
+
+def tag(root: Node | None, wanted: Wanted) -> Tags:
+    """Find what to tag below ``root``, and how."""
+    tags = Tags()
+    _visit(root, (), wanted, tags, flow=False)
+    return tags
+
+
+def _visit(node: Node | None, path: tuple[Step, ...], wanted: Wanted, tags: Tags, *, flow: bool) -> None:
+    if isinstance(node, MappingNode):
+        flow = flow or node.flow
+        broken = set()
+        for entry in node.entries:
+            if isinstance(entry.value, Sequence) and _list(entry, entry.value, (*path, entry.name), wanted, tags, flow):
+                broken.add(id(entry))
+        for entry in node.entries:
+            if id(entry) not in broken and not _is_reserved(path, entry):
+                _visit(entry.value, (*path, entry.name), wanted, tags, flow=flow)
+    elif isinstance(node, Sequence):
+        for index, item in enumerate(node.items):
+            _visit(item.value, (*path, index), wanted, tags, flow=flow or node.flow)
+    elif isinstance(node, Scalar):
+        _scalar(node, path, wanted, tags, flow)
+
+
+def _is_reserved(path: tuple[Step, ...], entry: Entry) -> bool:
+    """Say whether an entry is one of an orchestrator's own annotations, which are gone when it writes the file."""
+    wire = ("internal.config.", "config.k8s.io/", "config.kubernetes.io/index", "config.kubernetes.io/path")
+    return path == ("metadata", "annotations") and entry.name.startswith(wire)
+
+
+def _scalar(node: Scalar, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool) -> None:
+    found = None if "\n" in node.value else pattern.cover(node.value, wanted.scalars)
+    if found is None:
+        return
+    if flow:
+        tags.left_out.append(path_text(path))
+        return
+    tags.tags.append(Tag(path_text(path), node.value, found))
+    at = header_end(node) if node.style in "|>" else node.end
+    tags.edits.append(_comment_edit(scalar_comment(node), at, found))
+
+
+def _comment_edit(old: Comment | None, at: int, text: str) -> Edit:
+    """Put a comment in place of the one that is there, or behind what ends at ``at``."""
+    return Edit(old.start, old.end, pattern.write(text)) if old else Edit(at, at, " " + pattern.write(text))
+
+
+def _list(entry: Entry, node: Sequence, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool) -> bool:
+    """Tag a list; say whether it was written anew, its items and their comments with it."""
+    texts = _texts(node)
+    name = next((name for name, values in wanted.lists.items() if values == texts), None)
+    covers = any(pattern.cover(text, wanted.scalars) for text in texts)
+    if name is None and not (node.flow and covers):
+        return False
+    if flow or node.anchor or node.tag:
+        tags.left_out.append(path_text(path))
+        return False
+    if name is not None:
+        tags.tags.append(Tag(path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
+    if node.flow and node.items and not _has_comments(node):
+        tags.edits.append(_broken(entry, node, path, name, wanted, tags))
+        return True
+    if name is not None:
+        at = node.end if node.flow else entry.key.source.text.index(":", entry.key.end) + 1
+        tags.edits.append(_comment_edit(list_comment(entry, node), at, f"${{{name}}}"))
+    return False
+
+
+def _has_comments(node: Sequence) -> bool:
+    """Say whether a list in brackets has a comment behind or in it, or an item that is more than a scalar."""
+    return node.comment is not None or any(
+        item.head or item.foot or item.comment or item.value.comment or not isinstance(item.value, Scalar)
+        for item in node.items
+    )
+
+
+def _broken(entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | None, wanted: Wanted, tags: Tags) -> Edit:
+    """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
+
+    An orchestrator copies a comment that stood behind the bracket to the wrong line; so such a list is left as it is.
+    """
+    source = node.source
+    newline = line_break(source) + " " * (entry.start - source.line_start(entry.start) + 2)
+    lines = [pattern.write(f"${{{name}}}") if name is not None else ""]
+    for index, item in enumerate(node.items):
+        value = item.value
+        assert isinstance(value, Scalar)
+        line = "- " + (value.lexeme if "\n" not in value.lexeme else double_quoted(value.value))
+        found = None if "\n" in value.value else pattern.cover(value.value, wanted.scalars)
+        if found is not None:
+            tags.tags.append(Tag(path_text((*path, index)), value.value, found))
+            line += " " + pattern.write(found)
+        lines.append(line)
+    start = node.start if name is not None else source.text.index(":", entry.key.end) + 1
+    return Edit(start, node.end, newline.join(lines))

@@ -1,0 +1,155 @@
+"""New text for a field that keeps the form it has: its style, its indentation, and the comment that tags it.
+
+a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C          l: [] # C
+                                      x               y             - a
+"""
+
+from __future__ import annotations
+
+import re
+
+from packyard.errors import InputError, Problem
+from packyard.setters import value as values
+from packyard.setters.krmfile import last_end, line_break
+from packyard.setters.tagged import Tagged
+from packyard.text.document import parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
+from packyard.text.scalar import double_quoted, fits_plain, implicit_type, single_quoted
+
+_PLAIN_BLOCK = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*\Z")
+
+
+def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
+    """Return the edit that makes a scalar show ``new``: none where it does already.
+
+    A field that Kubernetes types as text, ``known`` being string, is quoted where it has to be. With ``keep_type`` any
+    other plain text stays text too; without, as kpt does it, plain text becomes what ``new`` is read as.
+    """
+    if old.value == new and not (known == "string" and reads_as(old) not in ("string", "null")):
+        return []
+    if old.style in "|>":
+        return [Edit(old.start, old.end, _block(old, new))]
+    if not new and old.style == "plain":
+        text = '""'
+    elif keep_type:
+        wanted = None if known == "int-or-string" else known
+        return _edit(old, values.lexeme(old, new, wanted, flow=flow))
+    elif old.style == '"':
+        text = double_quoted(new)
+    elif old.style == "'":
+        text = single_quoted(new)
+    elif fits_plain(new, flow=flow) and not (known == "string" and implicit_type(new) != "string"):
+        text = new
+    else:
+        text = single_quoted(new)
+    return _edit(old, values.properties(old) + text)
+
+
+def _edit(old: Scalar, lexeme: str) -> list[Edit]:
+    return [Edit(old.start, old.end, lexeme)] if lexeme != old.lexeme else []
+
+
+def reads_as(scalar: Scalar) -> str:
+    """Return the type that kustomize gives to a scalar."""
+    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
+
+
+def _block(old: Scalar, new: str) -> str:
+    """Write a block scalar again: in its style where ``new`` fits, else in double quotes; its comment stays behind."""
+    newline = line_break(old.source)
+    header, _, body = old.lexeme.partition("\n")
+    header = header.rstrip("\r")
+    first = next((line for line in body.splitlines() if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" "))]
+    content = new.rstrip("\n")
+    trailing = old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
+    indicator = "|" if old.style == "|" else ">"
+    front, _, rest = header.partition(indicator)
+    comment = re.sub(r"\A[-+0-9]*", "", rest)
+    fits = bool(content and indent) and not content[0].isspace() and _PLAIN_BLOCK.match(new)
+    if not fits or (indicator == ">" and "\n" in content) or re.match(r"[-+]?[0-9]", rest):
+        return front + double_quoted(new) + comment + (trailing or newline)
+    chomp = {0: "-", 1: ""}.get(len(new) - len(content), "+")
+    lines = [indent + line if line else "" for line in (new[:-1] if chomp == "+" else content).split("\n")]
+    return front + indicator + chomp + comment + newline + newline.join(lines) + (newline if chomp == "+" else trailing)
+
+
+def parse_list(text: str) -> Sequence | None:
+    """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
+    if not text.strip() or text.strip() in ("~", "null"):
+        return None
+    try:
+        roots = [document.root for document in parse_text(Source("value", text))]
+    except InputError:
+        roots = []
+    if len(roots) != 1 or not isinstance(roots[0], Sequence):
+        shown = double_quoted(text)
+        raise InputError(f"input to array setter must be an array of values, but found {shown}")
+    return roots[0] if roots[0].items else None
+
+
+def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
+    """Return the edits that give a list new items, in brackets or a line each as it is written now.
+
+    A block without items has no form of its own: it becomes ``[]``, with the comment behind. The comments of the old
+    items go with them.
+    """
+    node = field.node
+    assert isinstance(node, Sequence)
+    if node.anchor or node.tag:
+        line, column = node.source.locate(node.start)
+        message = "a list with an anchor or a tag cannot be replaced exactly"
+        raise InputError(Problem(message, file=node.source.name, line=line, column=column))
+    if new is not None and [flow_text(item.value) for item in new.items] == [
+        flow_text(item.value) for item in node.items
+    ]:
+        return []
+    if node.flow:
+        return [Edit(node.start, node.end, flow_text(new) if new else "[]")] if new or node.items else []
+    end = end_of_lines(node)
+    if new is None:
+        comment = field.comment
+        return [Edit(comment.start, comment.start, "[] "), Edit(comment.end, end, "")]
+    return [Edit(node.start, end, block_text(new, node.start - node.source.line_start(node.start), node.source))]
+
+
+def end_of_lines(node: Node) -> int:
+    """Return where a block collection's last line ends, a comment behind its last item included, its line break not."""
+    source, end = node.source, last_end(node)
+    while end > node.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
+        end -= 1
+    while end < len(source.text) and source.text[end] not in "\r\n":
+        end += 1
+    return end
+
+
+def block_text(new: Sequence, column: int, source: Source) -> str:
+    """Write items a line each, the first dash standing at ``column`` already."""
+    newline = line_break(source)
+    return (newline + " " * column).join("- " + _moved(item.value, column + 2, newline) for item in new.items)
+
+
+def _moved(node: Node, column: int, newline: str) -> str:
+    """Return an item's text with its lines after the first moved to another column."""
+    if isinstance(node, Scalar) and node.style in "|>":
+        return double_quoted(node.value)
+    start = node.start - node.source.line_start(node.start)
+    text = node.source.text[node.start : last_end(node)].rstrip("\r\n")
+    first, *others = re.split(r"\r\n?|\n", text)
+    return newline.join((first, *(" " * column + line[start:] if line.strip() else "" for line in others)))
+
+
+def flow_text(node: Node) -> str:
+    """Write a node in brackets, its scalars as they are as far as brackets admit it."""
+    if isinstance(node, Sequence):
+        return "[" + ", ".join(flow_text(item.value) for item in node.items) + "]"
+    if isinstance(node, Mapping):
+        return "{" + ", ".join(f"{flow_text(entry.key)}: {flow_text(entry.value)}" for entry in node.entries) + "}"
+    if not isinstance(node, Scalar):
+        return node.lexeme
+    if node.style == "plain":
+        if not node.lexeme:
+            return "null"
+        return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
+    return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme

@@ -1,0 +1,90 @@
+"""Which fields of an object carry a kpt setter comment.
+
+    a: x # C            a scalar, in any style; behind the header of a block scalar
+    l: # C              a list, behind its key where it is a block, behind its bracket where it is not
+    - x
+
+A comment on a line of its own binds nothing, nor does one behind a mapping, a list in a list, or a key without value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.setters.fieldtype import Step
+from packyard.setters.pattern import Pattern, parse
+from packyard.text.node import Comment, Entry, Mapping, Node, Scalar, Sequence
+
+_HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
+
+
+class Tagged:
+    """A field and its pattern; ``entry`` is that of a list, whose comment may stand behind its key."""
+
+    __slots__ = ("comment", "entry", "flow", "node", "path", "pattern")
+
+    def __init__(
+        self,
+        node: Scalar | Sequence,
+        path: tuple[Step, ...],
+        pattern: Pattern,
+        comment: Comment,
+        entry: Entry | None,
+        flow: bool,
+    ) -> None:
+        self.node = node
+        self.path = path
+        self.pattern = pattern
+        self.comment = comment
+        self.entry = entry
+        self.flow = flow  # whether the field stands inside brackets
+
+
+def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:
+    """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt."""
+    if isinstance(node, Mapping):
+        flow = flow or node.flow
+        for entry in node.entries:
+            if isinstance(entry.value, Sequence):
+                comment = list_comment(entry, entry.value)
+                pattern = _pattern(comment)
+                if pattern and comment:
+                    yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
+        for entry in node.entries:
+            yield from find(entry.value, (*path, entry.name), flow)
+    elif isinstance(node, Sequence):
+        for index, item in enumerate(node.items):
+            yield from find(item.value, (*path, index), flow or node.flow)
+    elif isinstance(node, Scalar):
+        comment = scalar_comment(node)
+        pattern = _pattern(comment)
+        if pattern and comment:
+            yield Tagged(node, path, pattern, comment, None, flow)
+
+
+def list_comment(entry: Entry, node: Sequence) -> Comment | None:
+    """Return the comment that belongs to a list: behind its key, or behind its closing bracket."""
+    return node.comment if node.flow else entry.comment
+
+
+def scalar_comment(node: Scalar) -> Comment | None:
+    """Return the comment behind a scalar on its line, a block scalar's being the one behind its header."""
+    if node.style not in "|>":
+        return node.comment if node.comment and not node.comment.own_line else None
+    match = _HEADER.match(node.lexeme)
+    if match is None or match.group(1) is None:
+        return None
+    start = node.start + match.start(1)
+    return Comment(match.group(1).rstrip(" \t"), start, start - node.source.line_start(start), False)
+
+
+def header_end(node: Scalar) -> int:
+    """Return the position behind the indicators of a block scalar's header."""
+    match = _HEADER.match(node.lexeme)
+    assert match is not None
+    return node.start + len(node.lexeme[: match.start(1)].rstrip(" \t") if match.group(1) else match.group())
+
+
+def _pattern(comment: Comment | None) -> Pattern | None:
+    return parse(comment.text) if comment else None
