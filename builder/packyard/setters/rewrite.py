@@ -140,13 +140,16 @@ def _moved(node: Node, column: int, newline: str) -> str:
     return newline.join((first, *(" " * column + line[start:] if line.strip() else "" for line in others)))
 
 
-def flow_text(node: Node) -> str:
-    """Write a node in brackets, its scalars as they are as far as brackets admit it."""
+def flow_text(node: Node, *, inside: bool = False) -> str:
+    """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have."""
     if isinstance(node, Sequence):
-        return "[" + ", ".join(flow_text(item.value) for item in node.items) + "]"
+        inside = inside or node.flow
+        return "[" + ", ".join(flow_text(item.value, inside=inside) for item in node.items) + "]"
     if isinstance(node, Mapping):
-        return "{" + ", ".join(f"{flow_text(entry.key)}: {flow_text(entry.value)}" for entry in node.entries) + "}"
-    if not isinstance(node, Scalar):
+        inside = inside or node.flow
+        pairs = ((flow_text(entry.key, inside=inside), flow_text(entry.value, inside=inside)) for entry in node.entries)
+        return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+    if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
         return node.lexeme
     if node.style == "plain":
         if not node.lexeme:
