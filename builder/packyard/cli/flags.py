@@ -26,8 +26,11 @@ class Flags:
         return self.values.get(name, [""])[-1]
 
 
-def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequence[str]) -> Flags:
-    """Read words; ``switches`` are on or off, and have a default, ``values`` are flags that take a value."""
+def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequence[str], numbers: bool = False) -> Flags:
+    """Read words; ``switches`` are on or off, and have a default, ``values`` are flags that take a value.
+
+    With ``numbers`` a word such as ``-1`` is an argument.
+    """
     found = Flags([], dict(switches), {})
     rest = list(words)
     while rest:
@@ -35,7 +38,7 @@ def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequenc
         if word == "--":
             found.arguments += rest
             break
-        if word == "-" or not word.startswith("-"):
+        if word == "-" or not word.startswith("-") or (numbers and word[1].isdigit()):
             found.arguments.append(word)
             continue
         name, equals, text = word.lstrip("-").partition("=")

@@ -1,12 +1,12 @@
 """``packyard VERB …``: finds the verb, runs it, and turns what was raised into an exit code.
 
 0 done, 1 refused, 2 wrong usage, 3 a bug of ours, 130 interrupted. Each verb is a module with ``add_arguments`` and
-``run``; only the one that is asked for is imported.
+``run``, or with a ``main`` of its own; only the one that is asked for is imported.
 """
 
 from __future__ import annotations
 
-import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -14,10 +14,6 @@ from importlib import import_module
 
 from packyard import __version__
 from packyard.errors import PackyardError, UsageError, suggest
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Any
 
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
@@ -38,31 +34,10 @@ VERBS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that raises `UsageError` instead of leaving the program.
-
-    The usage is worked out when it is shown, not at every start as `parse_intermixed_args` would.
-    """
-
-    def parse_intermixed_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse, with options anywhere between the arguments."""
-        self.usage = ""
-        return super().parse_intermixed_args(*args, **kwargs)
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help, usage included."""
-        self.usage = None
-        super().print_help(file)
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Refuse the command line, with the verb's usage as the hint."""
-        self.usage = None
-        raise UsageError(f"{self.prog}: {message}\n{self.format_usage().rstrip()}")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    gc.disable()  # a command is over before a collection would pay
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -99,14 +74,9 @@ def _run(words: list[str]) -> int:
     module = import_module(f"packyard.cli.{VERBS.get(words[0], words)[0]}")
     if hasattr(module, "main"):  # a verb with a command line of its own
         return int(module.main(words[1:]))
-    parser = Parser(prog=f"packyard {words[0]}", description=module.__doc__, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    module.add_arguments(parser)
-    try:
-        parsed = parser.parse_intermixed_args(words[1:])
-    except SystemExit as stop:  # --help
-        return int(stop.code or 0)
-    return int(module.run(parsed))
+    from packyard.cli import parser
+
+    return parser.run(module, words[0], words[1:])
 
 
 def _help() -> str:

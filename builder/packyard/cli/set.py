@@ -4,54 +4,72 @@ packyard set DIR NAME VALUE         one setter (a list setter takes several valu
 packyard set DIR NAME=VALUE ...     several, checked together and written together
 packyard set DIR --values FILE      those of a YAML file, NAME: VALUE a line
 packyard set DIR --unset NAME       back to the value that the package shipped
+
+-R, --recurse-subpackages   every package below DIR that has the setter
+--dry-run                   print what would change as a diff, and write nothing
+--set-by WHO                who sets it, recorded in the Krmfile
+--description TEXT          a new description of the setter
+--output text|json          json: every field with file, line, column, path, old and new
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import flags, output
+from packyard.cli.flags import Flags
 from packyard.errors import Problem, UnavailableError, UsageError, refuse
 from packyard.setters.change import PackageChange, change_setters
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR", help="a package, or with -R a folder of packages")
-    parser.add_argument("words", metavar="NAME VALUE | NAME=VALUE", nargs="*")
-    parser.add_argument("-R", "--recurse-subpackages", action="store_true", help="every package below DIR that has it")
-    parser.add_argument("--values", metavar="FILE", action="append", default=[], help="a YAML file of NAME: VALUE")
-    parser.add_argument("--unset", metavar="NAME", action="append", default=[], help="go back to the shipped value")
-    parser.add_argument("--set-by", default="", help="who sets it, recorded in the Krmfile")
-    parser.add_argument("--description", default="", help="a new description of the setter")
-    parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+_SWITCHES = {"recurse-subpackages": False, "dry-run": False, "help": False}
+_TAKE_VALUES = ("values", "unset", "set-by", "description", "output")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def main(words: Sequence[str]) -> int:
     """Set, and say what was changed where."""
-    values = {name: texts for file in arguments.values for name, texts in _read_values(Path(file)).items()}
-    values.update(_values(arguments.words))
-    if not values and not arguments.unset:
-        raise UsageError("packyard set: nothing to set: give NAME VALUE, NAME=VALUE or --unset NAME")
+    if "-h" in words:
+        words = ["--help"]
+    try:
+        parsed = flags.parse(words, switches=_SWITCHES, values=_TAKE_VALUES, numbers=True)
+    except UsageError as error:
+        raise UsageError(f"packyard set: {error}\n\n{__doc__}") from error
+    if parsed.switches["help"]:
+        print(__doc__)
+        return 0
+    if not parsed.arguments:
+        raise UsageError(f"packyard set: DIR is missing\n\n{__doc__}")
+    return _run(Path(parsed.arguments[0]), parsed.arguments[1:], parsed)
+
+
+def _run(directory: Path, words: list[str], parsed: Flags) -> int:
+    values = {
+        name: texts for file in parsed.values.get("values", []) for name, texts in _read_values(Path(file)).items()
+    }
+    values.update(_values(words))
+    unset = parsed.values.get("unset", [])
+    shape = parsed.text("output") or "text"
+    if not values and not unset:
+        raise UsageError(f"packyard set: nothing to set\n\n{__doc__}")
+    if shape not in ("text", "json"):
+        raise UsageError(f"packyard set: --output is text or json, not {shape!r}")
+    dry_run = parsed.switches["dry-run"]
     changes = change_setters(
-        Path(arguments.directory),
+        directory,
         values,
-        unset=arguments.unset,
-        recursive=arguments.recurse_subpackages,
-        set_by=arguments.set_by,
-        description=arguments.description,
-        dry_run=arguments.dry_run,
-        keep=partial(_keep, root_dir=Path(arguments.directory), title=_title(values, arguments.unset)),
+        unset=unset,
+        recursive=parsed.switches["recurse-subpackages"],
+        set_by=parsed.text("set-by"),
+        description=parsed.text("description"),
+        dry_run=dry_run,
+        keep=partial(_keep, root_dir=directory, title=_title(values, unset)),
     )
-    if arguments.output == "json":
+    if shape == "json":
         output.json_result([_document(change) for change in changes])
-    elif arguments.dry_run:
+    elif dry_run:
         for change in changes:
             sys.stdout.write(_diff(change))
     else:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 
 from packyard import __version__
+from packyard.errors import UsageError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take no arguments."""
-
-
-def run(_arguments: argparse.Namespace) -> int:
-    """Print it."""
-    print(f"packyard {__version__}")
+def main(words: Sequence[str]) -> int:
+    """Print it; there is nothing to choose."""
+    if words and list(words) != ["--help"]:
+        raise UsageError("packyard version: takes no arguments")
+    print(f"packyard {__version__}" if not words else __doc__)
     return 0

@@ -9,7 +9,6 @@ This is the library's way in::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
@@ -18,18 +17,21 @@ from packyard.setters.krmfile import NAME
 from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.text import journal
 from packyard.text.tree import Tree
+from packyard.text.value import Value
 
 #: Told of a change before it is made: the bytes of every file before and after.
 Keep = Callable[[Mapping[Path, bytes], Mapping[Path, bytes]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class PackageChange:
+class PackageChange(Value):
     """What was done to one package, or would be: its path below the directory, its files as they were, and the plan."""
 
-    package: str
-    before: PackageFiles
-    plan: Plan
+    __slots__ = ("before", "package", "plan")
+
+    def __init__(self, package: str, before: PackageFiles, plan: Plan) -> None:
+        self.package = package
+        self.before = before
+        self.plan = plan
 
     def bytes_before(self, path: str) -> bytes:
         """Return a file of the package as it was."""

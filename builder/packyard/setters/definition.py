@@ -10,30 +10,61 @@ pattern, by the setter's value or by the other substitution's text (kustomize 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import Reference
+from packyard.text.value import Value
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Setter:
-    """One setter as its definition states it; texts are as written, without quotes."""
+class Setter(Value):
+    """One setter as its definition states it; texts are as written, without quotes.
 
-    name: str
-    value: str = ""
-    values: tuple[str, ...] | None = None  # of a list setter, the definition's listValues
-    type: str = ""
-    description: str = ""
-    required: bool = False
-    is_set: bool = False
-    set_by: str = ""
-    default: str | None = None  # None: the definition records none
-    example: str | None = None
-    enum_values: Mapping[str, str] = field(default_factory=dict)
-    schema: Mapping[str, object] = field(default_factory=dict)  # every OpenAPI keyword of the definition
-    file: str = ""
-    line: int = 0
+    ``values`` are the definition's listValues, of a list setter; ``default`` and ``example`` are None where the
+    definition has none; ``schema`` holds every OpenAPI keyword.
+    """
+
+    __slots__ = (
+        *("name", "value", "values", "type", "description", "required", "is_set", "set_by"),
+        *("default", "example", "enum_values", "schema", "file", "line"),
+    )
+
+    def __init__(
+        self,
+        name: str,
+        value: str = "",
+        values: tuple[str, ...] | None = None,
+        type: str = "",  # the keyword's own name
+        description: str = "",
+        required: bool = False,
+        is_set: bool = False,
+        set_by: str = "",
+        default: str | None = None,
+        example: str | None = None,
+        enum_values: Mapping[str, str] = _NOTHING,
+        schema: Mapping[str, object] = _NOTHING,
+        file: str = "",
+        line: int = 0,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.values = values
+        self.type = type
+        self.description = description
+        self.required = required
+        self.is_set = is_set
+        self.set_by = set_by
+        self.default = default
+        self.example = example
+        self.enum_values = enum_values
+        self.schema = schema
+        self.file = file
+        self.line = line
 
     @property
     def is_list(self) -> bool:
@@ -55,27 +86,40 @@ class Setter:
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+class Substitution(Value):
     """A pattern, and what each marker in it stands for."""
 
-    name: str
-    pattern: str
-    markers: tuple[tuple[str, Reference | None], ...] = ()
-    file: str = ""
-    line: int = 0
+    __slots__ = ("file", "line", "markers", "name", "pattern")
+
+    def __init__(
+        self,
+        name: str,
+        pattern: str,
+        markers: tuple[tuple[str, Reference | None], ...] = (),
+        file: str = "",
+        line: int = 0,
+    ) -> None:
+        self.name = name
+        self.pattern = pattern
+        self.markers = markers
+        self.file = file
+        self.line = line
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with this definition, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """The definitions of one package directory."""
+class Definitions(Value):
+    """The definitions of one package directory, by name."""
 
-    setters: Mapping[str, Setter] = field(default_factory=dict)
-    substitutions: Mapping[str, Substitution] = field(default_factory=dict)
+    __slots__ = ("setters", "substitutions")
+
+    def __init__(
+        self, setters: Mapping[str, Setter] = _NOTHING, substitutions: Mapping[str, Substitution] = _NOTHING
+    ) -> None:
+        self.setters = setters
+        self.substitutions = substitutions
 
     def resolve(self, reference: Reference) -> Setter | Substitution | None:
         """Find what a comment refers to; the short form finds a setter before a substitution of the same name."""
@@ -118,7 +162,7 @@ class Definitions:
 
     def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
         """Return these definitions with some setters replaced."""
-        return replace(self, setters={**self.setters, **changed})
+        return self.replaced(setters={**self.setters, **changed})
 
 
 def _enter(substitution: Substitution, within: tuple[str, ...]) -> tuple[str, ...]:

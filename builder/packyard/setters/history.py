@@ -1,4 +1,4 @@
-"""What `set` changed, kept so that it can be taken back: the bytes before, and the digest of the bytes after.
+"""What `set` changed, kept so that it can be taken back: the bytes of every file before and after.
 
 The history lies in a folder of the user's, not in the packages, so it is neither packed nor built. Entries are numbered
 files; the newest hundred are kept.
@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import json
 import os
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.text import journal
+from packyard.text.value import Value
 
 KEPT = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value):
     """One command's change: the files that it wrote, by absolute path."""
 
-    number: int
-    root_dir: Path
-    title: str
-    before: Mapping[Path, bytes]
-    after: Mapping[Path, Digest]
+    __slots__ = ("after", "before", "number", "root_dir", "title")
+
+    def __init__(
+        self, number: int, root_dir: Path, title: str, before: Mapping[Path, bytes], after: Mapping[Path, bytes]
+    ) -> None:
+        self.number = number
+        self.root_dir = root_dir
+        self.title = title
+        self.before = before
+        self.after = after
 
     def touches(self, directory: Path) -> bool:
         """Whether any of the files lies in a directory or below it."""
@@ -47,7 +49,7 @@ class History:
             "root": str(root_dir.resolve()),
             "title": title,
             "files": {
-                str(file.resolve()): {"before": b64encode(data).decode(), "after": Digest.of(after[file])}
+                str(file.resolve()): {"before": _to_text(data), "after": _to_text(after[file])}
                 for file, data in before.items()
             },
         }
@@ -79,8 +81,8 @@ class History:
         with journal.locked(entry.root_dir, {file.parent for file in entry.before}):
             problems = [
                 Problem("was changed since; nothing was taken back", file=str(file))
-                for file, digest in entry.after.items()
-                if (data := _read(file)) is None or Digest.of(data) != digest
+                for file, data in entry.after.items()
+                if _read(file) != data
             ]
             if problems:
                 raise ConflictError(*problems)
@@ -117,8 +119,8 @@ class History:
                 number,
                 Path(document["root"]),
                 document["title"],
-                {Path(file): b64decode(item["before"]) for file, item in files.items()},
-                {Path(file): Digest(item["after"]) for file, item in files.items()},
+                {Path(file): _to_bytes(item["before"]) for file, item in files.items()},
+                {Path(file): _to_bytes(item["after"]) for file, item in files.items()},
             )
 
 
@@ -127,3 +129,11 @@ def _read(file: Path) -> bytes | None:
         return file.read_bytes()
     except OSError:
         return None
+
+
+def _to_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -8,7 +8,6 @@ Only the bytes of bound scalars and of the setters' own entries in the Krmfile c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import binding as bindings
@@ -23,41 +22,57 @@ from packyard.text.edit import Edit
 from packyard.text.node import Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.scalar import double_quoted, implicit_type
+from packyard.text.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class PackageFiles:
+class PackageFiles(Value):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash.
     """
 
-    krmfile: bytes
-    resources: Mapping[str, bytes]
-    where: str = ""
+    __slots__ = ("krmfile", "resources", "where")
+
+    def __init__(self, krmfile: bytes, resources: Mapping[str, bytes], where: str = "") -> None:
+        self.krmfile = krmfile
+        self.resources = resources
+        self.where = where
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One field that a plan sets; old and new are texts without quotes, and may be equal."""
+class Change(Value):
+    """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
-    name: str  # of the definition that the field's comment refers to
-    file: str
-    line: int
-    column: int
-    path: str
-    old: str
-    new: str
+    ``name`` is that of the definition which the field's comment refers to.
+    """
+
+    __slots__ = ("column", "file", "line", "name", "new", "old", "path")
+
+    def __init__(self, name: str, file: str, line: int, column: int, path: str, old: str, new: str) -> None:
+        self.name = name
+        self.file = file
+        self.line = line
+        self.column = column
+        self.path = path
+        self.old = old
+        self.new = new
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Value):
     """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields."""
 
-    changes: tuple[Change, ...] = ()
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
-    definitions: Definitions = field(default_factory=Definitions)
+    __slots__ = ("changes", "counts", "definitions", "files")
+
+    def __init__(
+        self,
+        changes: tuple[Change, ...] = (),
+        files: Mapping[str, bytes] | None = None,
+        counts: Mapping[str, int] | None = None,
+        definitions: Definitions | None = None,
+    ) -> None:
+        self.changes = changes
+        self.files: Mapping[str, bytes] = files or {}
+        self.counts: Mapping[str, int] = counts or {}
+        self.definitions = definitions or Definitions()
 
 
 def read_krmfile(package: PackageFiles) -> Krmfile:
@@ -82,7 +97,7 @@ def plan(
     """
     krmfile = krmfile or read_krmfile(package)
     changed = {
-        name: replace(setter, is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
+        name: setter.replaced(is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
         for name, setter in _with_values(krmfile.definitions, values, package.where).items()
     }
     return _plan(package, krmfile, changed, description)
@@ -103,7 +118,7 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     ]
     refuse(problems)
     changed = {
-        name: replace(setters[name], value=setters[name].default or "", is_set=False, set_by="") for name in names
+        name: setters[name].replaced(value=setters[name].default or "", is_set=False, set_by="") for name in names
     }
     return _plan(package, krmfile, changed, "")
 
@@ -118,7 +133,7 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
             continue
         shown = ", ".join(map(repr, texts))
         problems += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
-        changed[name] = replace(setter, values=tuple(texts)) if setter.is_list else replace(setter, value=texts[0])
+        changed[name] = setter.replaced(values=tuple(texts)) if setter.is_list else setter.replaced(value=texts[0])
     refuse(problems)
     return changed
 

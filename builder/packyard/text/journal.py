@@ -64,10 +64,12 @@ def write(root_dir: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, data in files.items():
             staged.append(_staged(file))
-            os.close(_write_new(_staged(file), data, file))
-        listing = json.dumps([os.path.relpath(file, root_dir) for file in files])
+            _write_new(_staged(file), data, file)
         staged.append(_staged(root_dir / JOURNAL))
-        handle = _write_new(staged[-1], listing.encode(), None)
+        _write_new(staged[-1], json.dumps([os.path.relpath(file, root_dir) for file in files]).encode(), None)
+        for path in staged:  # one behind the other: the first takes most of the others' changes along
+            _flush(path)
+        handle = os.open(staged[-1], os.O_RDONLY)
     except OSError as error:
         for leftover in staged:
             leftover.unlink(missing_ok=True)
@@ -75,7 +77,7 @@ def write(root_dir: Path, files: Mapping[Path, bytes]) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)  # the journal is alive as long as its writer is
         staged[-1].rename(root_dir / JOURNAL)
-        _flush_folder(root_dir)
+        _flush(root_dir)
         _complete(root_dir)
     except OSError as error:
         raise UnavailableError(
@@ -126,22 +128,16 @@ def _refuse_unwritable(files: Mapping[Path, bytes]) -> None:
         raise UnavailableError(*dict.fromkeys(problems))
 
 
-def _write_new(path: Path, data: bytes, like: Path | None) -> int:
-    """Write and flush a new file, with the mode and owner of another; return its open descriptor."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(os.dup(handle), "wb") as stream:
-            stream.write(data)
+def _write_new(path: Path, data: bytes, like: Path | None) -> None:
+    """Write a new file, with the mode and owner of another."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
         if like is not None:
             state = like.stat()
             if (state.st_uid, state.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(handle, state.st_uid, state.st_gid)
             os.fchmod(handle, state.st_mode & 0o7777)
-        os.fsync(handle)
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
 
 
 def _take_name(staged: Path, file: Path) -> None:
@@ -153,8 +149,8 @@ def _take_name(staged: Path, file: Path) -> None:
         staged.replace(file)
 
 
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
