@@ -14,9 +14,9 @@ import real
 from packyard.setters.definition import Setter
 from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.setters.value import faults
+from packyard.source import kustomization, workspace
 from packyard.source import package as packages
-from packyard.source import workspace
-from packyard.source.compose import compose, write_kustomization
+from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
 
 CATALOGUE = workspace.read(real.REPOSITORY)
@@ -44,7 +44,7 @@ def test_builds_what_its_kustomization_builds(
     composed_dir = write(package, use_case, tmp_path / "composed", values=False)
     source_dir = tmp_path / "source"
     source_dir.mkdir()
-    (source_dir / "kustomization.yaml").write_bytes(write_kustomization(CATALOGUE, package, use_case, source_dir))
+    (source_dir / "kustomization.yaml").write_bytes(kustomization.write(CATALOGUE, package, use_case, source_dir))
     expected = reading.built(kustomize5, source_dir, "--load-restrictor", "LoadRestrictionsNone")
     assert reading.built(kustomize5, composed_dir) == expected
 

@@ -10,7 +10,7 @@ import yaml
 
 from packyard.errors import InputError
 from packyard.source import parts
-from packyard.source.compose import _accumulate as accumulate
+from packyard.source.compose import accumulate
 from packyard.text import layout
 
 BASE = """\

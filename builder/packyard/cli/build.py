@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packyard.bundle import assemble, tree
 from packyard.cli import output, sources
-from packyard.source import compose, package
+from packyard.source import kustomization, package
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def _kustomizations(arguments: argparse.Namespace, names: list[str], out_dir: Pa
         for use_case in described.use_cases:
             folder = out_dir / name / use_case.path
             folder.mkdir(parents=True, exist_ok=True)
-            data = compose.write_kustomization(workspace, described, use_case, folder.resolve())
+            data = kustomization.write(workspace, described, use_case, folder.resolve())
             (folder / "kustomization.yaml").write_bytes(data)
             print(folder)
     output.story("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")

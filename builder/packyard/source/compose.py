@@ -6,30 +6,22 @@ resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patch
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.setters import binding as bindings
-from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.krmfile import Krmfile
 from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
-from packyard.setters.value import PLAIN_TYPES, faults
-from packyard.source import parts, patch
+from packyard.setters.value import faults
+from packyard.source import kustomization, parts, patch
+from packyard.source.definitions import compose_krmfile
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part, Patch
 from packyard.source.workspace import Workspace
 from packyard.text import layout
-from packyard.text.document import decode, parse_text
-from packyard.text.node import Document, Entry, Sequence, Source
 from packyard.text.node import Mapping as MappingNode
-from packyard.text.plain import to_value
-from packyard.text.scalar import double_quoted, is_plain_text
+from packyard.text.node import Sequence
 
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -43,7 +35,7 @@ class Object:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """apiVersion, kind, namespace and name, as the object was before any patch renamed it."""
+        """apiVersion, kind, namespace and name, as they are now."""
         metadata = self.root.mapping("metadata")
         texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
         return (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
@@ -92,12 +84,16 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
 
 def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
     """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
-    part = part_of(workspace, package, use_case)
-    objects = _accumulate(part)
+    part = kustomization.read(workspace, package, use_case)
+    objects = accumulate(part)
     names = _file_names(objects)
     documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
-    krmfile = _krmfile(part, documents, use_case if values else None)
-    files = {**documents, "Krmfile": krmfile, "kustomization.yaml": _kustomization(list(documents))}
+    given = {name: value.text for name, value in use_case.setters.items()} if values else {}
+    files = {
+        **documents,
+        "Krmfile": compose_krmfile(part, documents, given),
+        "kustomization.yaml": _kustomization(list(documents)),
+    }
     unused: list[str] = []
     if values:
         files.update(_with_values(files, use_case, unused).files)
@@ -105,33 +101,21 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     return Composed(use_case, files, kinds, tuple(unused))
 
 
-def part_of(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
-    """Return the use case as what it is: a kustomization of its base, overlays and patches."""
-    krmfile = package.folder / "Krmfile"
-    return Part(
-        folder=package.folder,
-        resources=(parts.read(workspace.root_dir / "bases" / use_case.base, "Kustomization"),),
-        components=tuple(parts.read(workspace.root_dir / "overlays" / name, "Component") for name in use_case.overlays),
-        patches=tuple(parts.read_patch(package.folder / entry.path, entry.target) for entry in use_case.patches),
-        krmfile=krmfile if krmfile.is_file() else None,
-    )
-
-
 def _by_name(pair: tuple[str, Object]) -> str:
     return pair[0]
 
 
-def _accumulate(part: Part, onto: list[Object] | None = None) -> list[Object]:
+def accumulate(part: Part, onto: list[Object] | None = None) -> list[Object]:
     """Gather a part's objects, let its components work on them, then its patches: kustomize's order."""
     objects = [] if onto is None else onto
     for file in part.files:
         for root in parts.read_objects(file):
             _add(objects, Object(root, file.stem))
     for resource in part.resources:
-        for item in _accumulate(resource):
+        for item in accumulate(resource):
             _add(objects, item)
     for component in part.components:
-        _accumulate(component, objects)
+        accumulate(component, objects)
     for change in part.patches:
         _patch(objects, change)
     return objects
@@ -227,107 +211,3 @@ def _with_values(files: Mapping[str, bytes], use_case: UseCase, unused: list[str
             ]
     refuse(problems)
     return plan(composed, {name: [given.text] for name, given in use_case.setters.items() if name in known}, mark=False)
-
-
-# The Krmfile of a use case: the definitions that its comments reach, each as its part wrote it.
-
-
-def _krmfile(part: Part, documents: Mapping[str, bytes], values: UseCase | None) -> bytes:
-    entries = _definitions(part)
-    krmfile = Krmfile(Source("Krmfile", _write_krmfile(list(entries.values()), {}).decode()))
-    reached = _reached(krmfile.definitions, documents)
-    kept = [entry for key, entry in entries.items() if key in reached]
-    defaults = {
-        name: values.setters[name].text if values and name in values.setters else setter.value
-        for name, setter in krmfile.definitions.setters.items()
-        if not setter.is_list
-    }
-    required = [name for name, setter in krmfile.definitions.setters.items() if setter.required]
-    return _write_krmfile(kept, {name: text for name, text in defaults.items() if text or name not in required})
-
-
-def _definitions(part: Part) -> dict[str, Entry]:
-    """Gather the definitions of all parts; one name with two meanings is refused."""
-    found: dict[str, Entry] = {}
-    problems = []
-    for path in dict.fromkeys(part.krmfiles()):
-        krmfile = Krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
-        section = krmfile.root.mapping("openAPI", "definitions")
-        for entry in section.entries if section else ():
-            other = found.setdefault(entry.name, entry)
-            if other is not entry and to_value(other.value) != to_value(entry.value):
-                line, _ = entry.key.source.locate(entry.start)
-                there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
-                name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-                problems.append(Problem(f"{name} is defined otherwise in {there}", file=str(path), line=line))
-    refuse(problems)
-    return found
-
-
-def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
-    """Return the keys of the definitions that comments refer to, directly or through substitutions."""
-    reached: set[str] = set()
-    todo: list[Setter | Substitution] = []
-    for name, data in documents.items():
-        for document in parse_text(Source(name, data.decode())):
-            todo += [found for bound in bindings.find(document) if (found := definitions.resolve(bound.reference))]
-    while todo:
-        definition = todo.pop()
-        prefix = SETTER_PREFIX if isinstance(definition, Setter) else SUBSTITUTION_PREFIX
-        if prefix + definition.name in reached:
-            continue
-        reached.add(prefix + definition.name)
-        if isinstance(definition, Substitution):
-            references = [reference for _, reference in definition.markers if reference]
-            todo += [found for reference in references if (found := definitions.resolve(reference))]
-    return reached
-
-
-def _write_krmfile(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
-    root = _parse("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n").root
-    assert isinstance(root, MappingNode)
-    definitions = root.mapping("openAPI", "definitions")
-    assert definitions is not None
-    for entry in entries:
-        added = Entry(entry.key, patch.clone(entry.value), entry.start)
-        added.head, added.foot, added.comment = list(entry.head), list(entry.foot), entry.comment
-        name = entry.name.removeprefix(SETTER_PREFIX)
-        if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
-            _add_default(added.value, defaults[name])
-        definitions.entries.append(added)
-    return layout.write(root)
-
-
-def _add_default(definition: MappingNode, text: str) -> None:
-    """Record the value as shipped, so that it can be gone back to, in the spelling of the definition's type."""
-    plain = definition.text("type") in PLAIN_TYPES or is_plain_text(text)
-    root = _parse(f"default: {text if plain else double_quoted(text)}\n").root
-    assert isinstance(root, MappingNode)
-    if definition.get("default") is None:
-        position = next((i for i, entry in enumerate(definition.entries) if entry.name == "x-k8s-cli"), 0)
-        definition.entries.insert(position, root.entries[0])
-
-
-def _parse(text: str) -> Document:
-    return parse_text(Source("Krmfile", text))[0]
-
-
-def write_kustomization(workspace: Workspace, package: Package, use_case: UseCase, folder: Path) -> bytes:
-    """Write what a use case is as a kustomization in ``folder``, for kustomize to build without load restrictions."""
-
-    def relative(path: Path) -> str:
-        return Path(os.path.relpath(path, folder)).as_posix()
-
-    lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
-    lines.append(f"- {relative(workspace.root_dir / 'bases' / use_case.base)}")
-    if use_case.overlays:
-        lines.append("components:")
-        lines += [f"- {relative(workspace.root_dir / 'overlays' / name)}" for name in use_case.overlays]
-    if use_case.patches:
-        lines.append("patches:")
-    for entry in use_case.patches:
-        lines.append(f"- path: {relative(package.folder / entry.path)}")
-        if entry.target:
-            lines.append("  target:")
-            lines += [f"    {key}: {double_quoted(text)}" for key, text in entry.target.items()]
-    return ("\n".join(lines) + "\n").encode()

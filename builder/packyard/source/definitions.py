@@ -1,0 +1,104 @@
+"""The Krmfile of a use case: the definitions of its parts that its comments reach, each as its part wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from packyard.errors import Problem, refuse
+from packyard.setters import binding as bindings
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.value import PLAIN_TYPES
+from packyard.source import patch
+from packyard.source.parts import Part
+from packyard.text import layout
+from packyard.text.document import decode, parse_text
+from packyard.text.node import Document, Entry, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.plain import to_value
+from packyard.text.scalar import double_quoted, is_plain_text
+
+
+def compose_krmfile(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str]) -> bytes:
+    """Write the Krmfile of a use case: what its comments reach, each definition as its part wrote it.
+
+    ``values`` are those that the package gives; they, or else the definition's own, become the definition's default.
+    """
+    entries = _definitions(part)
+    krmfile = Krmfile(Source("Krmfile", _write(list(entries.values()), {}).decode()))
+    reached = _reached(krmfile.definitions, documents)
+    kept = [entry for key, entry in entries.items() if key in reached]
+    defaults = {
+        name: values.get(name, setter.value)
+        for name, setter in krmfile.definitions.setters.items()
+        if not setter.is_list
+    }
+    required = [name for name, setter in krmfile.definitions.setters.items() if setter.required]
+    return _write(kept, {name: text for name, text in defaults.items() if text or name not in required})
+
+
+def _definitions(part: Part) -> dict[str, Entry]:
+    """Gather the definitions of all parts; one name with two meanings is refused."""
+    found: dict[str, Entry] = {}
+    problems = []
+    for path in dict.fromkeys(part.krmfiles()):
+        krmfile = Krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
+        section = krmfile.root.mapping("openAPI", "definitions")
+        for entry in section.entries if section else ():
+            other = found.setdefault(entry.name, entry)
+            if other is not entry and to_value(other.value) != to_value(entry.value):
+                line, _ = entry.key.source.locate(entry.start)
+                there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
+                name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+                problems.append(Problem(f"{name} is defined otherwise in {there}", file=str(path), line=line))
+    refuse(problems)
+    return found
+
+
+def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
+    """Return the keys of the definitions that comments refer to, directly or through substitutions."""
+    reached: set[str] = set()
+    todo: list[Setter | Substitution] = []
+    for name, data in documents.items():
+        for document in parse_text(Source(name, data.decode())):
+            todo += [found for bound in bindings.find(document) if (found := definitions.resolve(bound.reference))]
+    while todo:
+        definition = todo.pop()
+        prefix = SETTER_PREFIX if isinstance(definition, Setter) else SUBSTITUTION_PREFIX
+        if prefix + definition.name in reached:
+            continue
+        reached.add(prefix + definition.name)
+        if isinstance(definition, Substitution):
+            references = [reference for _, reference in definition.markers if reference]
+            todo += [found for reference in references if (found := definitions.resolve(reference))]
+    return reached
+
+
+def _write(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
+    root = _parse("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n").root
+    assert isinstance(root, MappingNode)
+    definitions = root.mapping("openAPI", "definitions")
+    assert definitions is not None
+    for entry in entries:
+        added = Entry(entry.key, patch.clone(entry.value), entry.start)
+        added.head, added.foot, added.comment = list(entry.head), list(entry.foot), entry.comment
+        name = entry.name.removeprefix(SETTER_PREFIX)
+        if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
+            _add_default(added.value, defaults[name])
+        definitions.entries.append(added)
+    return layout.write(root)
+
+
+def _add_default(definition: MappingNode, text: str) -> None:
+    """Record the value as shipped, so that it can be gone back to, in the spelling of the definition's type."""
+    plain = definition.text("type") in PLAIN_TYPES or is_plain_text(text)
+    root = _parse(f"default: {text if plain else double_quoted(text)}\n").root
+    assert isinstance(root, MappingNode)
+    if definition.get("default") is None:
+        position = next((i for i, entry in enumerate(definition.entries) if entry.name == "x-k8s-cli"), 0)
+        definition.entries.insert(position, root.entries[0])
+
+
+def _parse(text: str) -> Document:
+    return parse_text(Source("Krmfile", text))[0]
