@@ -57,8 +57,8 @@ def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
         for entry in node.entries:
             yield from _of_part(entry, (*path, entry.name), node.flow or flow)
     elif isinstance(node, Sequence):
-        for index, item in enumerate(node.items):
-            yield from _of_part(item, (*path, index), node.flow or flow)
+        for item in node.items:
+            yield from _of_part(item, (*path, item.index), node.flow or flow)
 
 
 def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
@@ -75,9 +75,9 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
         if chosen and isinstance(part, Entry):
             yield Binding(value, path, *chosen, flow, True)
         if behind and value.flow:
-            for index, item in enumerate(value.items):
+            for item in value.items:
                 if isinstance(item.value, Scalar) and item.value.comment is None:
-                    yield Binding(item.value, (*path, index), *behind, True, False)
+                    yield Binding(item.value, (*path, item.index), *behind, True, False)
     if isinstance(part, Item) and above:
         yield from _first_in(value, path, above, flow)
     yield from _find(value, path, flow)

@@ -103,14 +103,16 @@ class Part:
     """One entry of a mapping or one item of a sequence, with the comments around it.
 
     ``head`` are the comment lines directly above, ``foot`` those below that are indented deeper than what follows;
-    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line.
+    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line. ``index`` counts
+    from 0 in the text that was parsed.
     """
 
-    __slots__ = ("comment", "foot", "head", "start", "value")
+    __slots__ = ("comment", "foot", "head", "index", "start", "value")
 
-    def __init__(self, value: Node, start: int) -> None:
+    def __init__(self, value: Node, start: int, index: int = 0) -> None:
         self.value = value
         self.start = start
+        self.index = index
         self.head: list[Comment] = []
         self.foot: list[Comment] = []
         self.comment: Comment | None = None
@@ -121,8 +123,8 @@ class Entry(Part):
 
     __slots__ = ("key",)
 
-    def __init__(self, key: Node, value: Node, start: int) -> None:
-        super().__init__(value, start)
+    def __init__(self, key: Node, value: Node, start: int, index: int = 0) -> None:
+        super().__init__(value, start, index)
         self.key = key
 
     @property
@@ -138,13 +140,14 @@ class Item(Part):
 
 
 class Collection(Node):
-    """A mapping or a sequence; ``flow`` ones are written in brackets."""
+    """A mapping or a sequence; ``flow`` ones are written in brackets. ``size`` is that in the text that was parsed."""
 
-    __slots__ = ("anchor", "flow", "tag")
+    __slots__ = ("anchor", "flow", "size", "tag")
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end)
         self.flow = flow
+        self.size = 0
         self.tag = tag
         self.anchor = anchor
 

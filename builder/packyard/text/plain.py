@@ -29,5 +29,5 @@ def scalar_value(text: str) -> object:
         octal = _OCTAL.match(digits)
         return int(octal.group(1) + octal.group(2), 8) if octal else int(digits, 0)
     if kind == "number":
-        return float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+        return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
     return {"boolean": text.lower() == "true", "null": None}.get(kind, text)
