@@ -2,7 +2,8 @@
 
     PackyardError            understood and refused
     ├── InputError           mend the file or the value that is named, then run again
-    │   └── UsageError       the words on the command line do not fit the verb
+    │   ├── UsageError       the words on the command line do not fit the verb
+    │   └── NotHereError     one package of several does not admit the change: go on with the others, or stop
     ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
     ├── IntegrityError       bytes are not what they are said to be: do not use them
     └── UnavailableError     a store, a program or a right is missing: try again, or elsewhere
@@ -69,6 +70,10 @@ class InputError(PackyardError):
 
 class UsageError(InputError):
     """The words on the command line do not fit the verb."""
+
+
+class NotHereError(InputError):
+    """One package does not admit the change; other packages of the tree may."""
 
 
 class ConflictError(PackyardError):

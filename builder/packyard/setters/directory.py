@@ -38,6 +38,12 @@ def read_package(tree: Tree, package: str) -> PackageFiles:
     """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
     prefix = f"{package}/" if package else ""
     krmfile = tree.read(prefix + NAME)
+    return PackageFiles(krmfile, read_resources(tree, package), _display(tree.root_dir, prefix))
+
+
+def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict[str, bytes]:
+    """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
+    prefix = f"{package}/" if package else ""
     ignored = _Ignore(tree, prefix)
     resources: dict[str, bytes] = {}
     for folder, folders, files in tree.walk(package):
@@ -45,12 +51,13 @@ def read_package(tree: Tree, package: str) -> PackageFiles:
         folders[:] = [
             name
             for name in folders
-            if not (tree.root_dir / folder / name / NAME).exists() and not ignored(below + name, folder=True)
+            if (below_too or not (tree.root_dir / folder / name / NAME).exists())
+            and not ignored(below + name, folder=True)
         ]
         for name in files:
             if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
                 resources[below + name] = tree.read(prefix + below + name)
-    return PackageFiles(krmfile, resources, _display(tree.root_dir, prefix))
+    return resources
 
 
 def _display(root_dir: Path, prefix: str) -> str:

@@ -14,9 +14,12 @@ openAPI:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
-from packyard.errors import InputError, Problem
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.text.document import check_keys, parse_text
@@ -81,12 +84,30 @@ class Krmfile:
         else:
             gone.add("isSet")
         edits += take_out(entry, gone)
-        edits += _append(entry, new, gone)
+        edits += append(entry, new, gone)
         if description:
             new = []
             edits += _put_plain(definition, "description", description, new)
-            edits += _append(definition, new, set())
+            edits += append(definition, new, set())
         return edits
+
+
+def create(file: Path) -> None:
+    """Write a Krmfile that defines nothing, where there is none: the very bytes and mode of kustomize 3.8.7."""
+    new = file.with_name(f".{NAME}.packyard-new")
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile")
+        os.link(new, file)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConflictError("directory already initialized with a Krmfile") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UnavailableError(f"open {file}: {reason}") from error
+    finally:
+        with suppress(OSError):
+            new.unlink()
 
 
 def _section(root: Mapping) -> Mapping | None:
@@ -228,7 +249,7 @@ def _next_line(source: Source, position: int) -> int:
     return len(source.text) if end < 0 else end + 1
 
 
-def _append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
+def append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
     """Add entries behind the last one that stays, in the mapping's own form, indentation and line ends."""
     if not new:
         return []

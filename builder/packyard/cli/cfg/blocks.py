@@ -1,0 +1,52 @@
+"""What the commands print for each package: its path, what was done, and an empty line between two packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from packyard.errors import NotHereError
+from packyard.setters.change import apply
+from packyard.setters.directory import find_packages
+from packyard.setters.plan import PackageFiles, Plan
+from packyard.text.tree import Tree
+
+
+def header(folder: str, package: str) -> str:
+    """Return a package's path as kustomize prints it."""
+    return (Path(folder) / package).as_posix() + "/"
+
+
+def quoted(text: str) -> str:
+    """Quote as Go's ``%q`` does, where it differs from JSON."""
+    return json.dumps(text, ensure_ascii=False).replace("\\u0007", "\\a").replace("\\u000b", "\\v")
+
+
+def change(folder: str, plan_package: Callable[[PackageFiles], tuple[Plan, str]], *, recursive: bool) -> int:
+    """Plan every package, write all or none, and print each one's path and the text that came with its plan.
+
+    What one package of several does not admit (`NotHereError`) is its text, and the others are changed.
+    """
+    texts: list[str] = []
+
+    def plan_one(package: PackageFiles) -> Plan | None:
+        try:
+            planned, text = plan_package(package)
+        except NotHereError as error:
+            if not recursive:
+                raise
+            texts.append(str(error))
+            return None
+        texts.append(text)
+        return planned
+
+    packages = find_packages(Tree(Path(folder)), recursive=recursive)
+    if not recursive:
+        print(header(folder, ""))
+    apply(Path(folder), plan_one, recursive=recursive, dry_run=False)
+    if not recursive:
+        print(texts[0])
+    else:
+        print("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True)))
+    return 0

@@ -1,0 +1,101 @@
+"""`cfg create-setter` and `cfg create-subst`: their flags, and the lines that they print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.cli import flags
+from packyard.cli.cfg import blocks
+from packyard.errors import InputError, UsageError
+from packyard.setters import create, schema
+from packyard.setters.create import NewSetter, NewSubstitution
+from packyard.setters.plan import PackageFiles, Plan
+
+_SETTER_FLAGS = ("value", "field", "type", "schema-path", "description", "set-by", "version", "name", "kind")
+
+
+def create_setter(words: Sequence[str]) -> int:
+    """Create a setter in a package, or with ``-R`` in every package below."""
+    switches = {"recurse-subpackages": False, "required": False, "partial": False}
+    parsed = flags.parse(words, switches=switches, values=_SETTER_FLAGS)
+    if not 2 <= len(parsed.arguments) <= 3:
+        raise UsageError(f"accepts between 2 and 3 arg(s), received {len(parsed.arguments)}")
+    folder, name, *values = parsed.arguments
+    new = _new_setter(parsed, name, values)
+
+    def plan_package(package: PackageFiles) -> tuple[Plan, str]:
+        made = create.create_setter(package, new)
+        lines = [f"created setter {blocks.quoted(name)}"]
+        if not made.fields:
+            text = f"setter {blocks.quoted(name)} doesn't match any field in resource configs"
+            lines.insert(0, f"{text}, but creating setter definition")
+        return made.plan, "\n".join(lines)
+
+    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+
+
+def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSetter:
+    try:
+        keywords = schema.parse(_read(parsed.text("schema-path"))) if parsed.text("schema-path") else {}
+        declared = schema.declared_type(keywords, parsed.text("type"))
+    except InputError as error:
+        raise UsageError(str(error)) from error
+    if declared == "array" and not parsed.text("field"):
+        raise UsageError("field flag must be set for array type setters")
+    if declared != "array" and not values and "value" not in parsed.values:
+        raise UsageError(
+            "setter name and value must be provided, value can either be an argument or can be passed as a flag --value"
+        )
+    return NewSetter(
+        name=name,
+        value=parsed.text("value") or "".join(values),
+        field=parsed.text("field"),
+        type=declared,
+        schema=keywords,
+        description=parsed.text("description"),
+        set_by=parsed.text("set-by"),
+        required=parsed.switches["required"],
+    )
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"open {path}: {reason}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"unable to parse schema: {path} is not UTF-8") from error
+
+
+def create_subst(words: Sequence[str]) -> int:
+    """Create a substitution in a package, or with ``-R`` in every package below."""
+    parsed = flags.parse(
+        words, switches={"recurse-subpackages": False}, values=("field-value", "pattern", "field", "version")
+    )
+    if len(parsed.arguments) != 2:
+        raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
+    missing = [f'"{name}"' for name in ("field-value", "pattern") if name not in parsed.values]
+    if missing:
+        raise UsageError(f"required flag(s) {', '.join(missing)} not set")
+    folder, name = parsed.arguments
+    new = NewSubstitution(
+        name=name, pattern=parsed.text("pattern"), value=parsed.text("field-value"), field=parsed.text("field")
+    )
+
+    def plan_package(package: PackageFiles) -> tuple[Plan, str]:
+        made = create.create_substitution(package, new)
+        lines = [_told(marker, value) for marker, value in made.markers]
+        if not made.fields:
+            text = f"substitution {name} doesn't match any field value in resource configs"
+            lines.append(f"{text}, but creating substitution definition")
+        return made.plan, "\n".join([*lines, f"created substitution {blocks.quoted(name)}"])
+
+    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+
+
+def _told(marker: str, value: str | None) -> str:
+    if value is None:
+        return f'found a substitution with name "{marker}"'
+    return f"unable to find setter with name {marker[2:-1]}, creating new setter with value {value}"

@@ -1,0 +1,33 @@
+"""`cfg delete-setter` and `cfg delete-subst`, which kpt had and kustomize forgot to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from packyard.cli import flags
+from packyard.cli.cfg import blocks
+from packyard.errors import UsageError
+from packyard.setters import delete
+from packyard.setters.plan import PackageFiles, Plan
+
+
+def delete_setter(words: Sequence[str]) -> int:
+    """Delete a setter and the comments that refer to it."""
+    return _delete(words, "setter", delete.delete_setter)
+
+
+def delete_subst(words: Sequence[str]) -> int:
+    """Delete a substitution and the comments that refer to it."""
+    return _delete(words, "substitution", delete.delete_substitution)
+
+
+def _delete(words: Sequence[str], kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
+    parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=())
+    if len(parsed.arguments) != 2:
+        raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
+    folder, name = parsed.arguments
+
+    def plan_package(package: PackageFiles) -> tuple[Plan, str]:
+        return plan_deletion(package, name), f"deleted {kind} {blocks.quoted(name)}"
+
+    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])

@@ -1,0 +1,22 @@
+"""`cfg init`: an empty Krmfile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.cli import flags
+from packyard.errors import ConflictError, UsageError
+from packyard.setters.krmfile import NAME, create
+
+
+def init(words: Sequence[str]) -> int:
+    """Make a directory a package; print nothing."""
+    arguments = flags.parse(words, switches={}, values=()).arguments
+    if len(arguments) > 1:
+        raise UsageError(f"accepts at most 1 arg(s), received {len(arguments)}")
+    try:
+        create(Path(*arguments) / NAME)
+    except ConflictError as error:
+        raise UsageError(str(error)) from error
+    return 0

@@ -1,0 +1,65 @@
+"""`cfg list-setters`: the tables of kustomize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.cli import flags, tablewriter
+from packyard.cli.cfg import blocks
+from packyard.errors import UsageError
+from packyard.setters.definition import Definitions
+from packyard.setters.directory import find_packages, read_package
+from packyard.setters.listing import Row, list_setters
+from packyard.setters.plan import read_krmfile
+from packyard.text import journal
+from packyard.text.tree import Tree
+
+
+def list_package_setters(words: Sequence[str]) -> int:
+    """Print a table of setters for each package, until one has none to show: that ends with 1."""
+    switches = {"recurse-subpackages": True, "include-subst": False, "markdown": False}
+    parsed = flags.parse(words, switches=switches, values=())
+    if not 1 <= len(parsed.arguments) <= 2:
+        raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
+    folder, *names = parsed.arguments
+    tree = Tree(Path(folder))
+    packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"])
+    journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
+    for number, package in enumerate(packages):
+        files = read_package(tree, package)
+        rows = [row for row in list_setters(files) if not names or row.name == names[0]]
+        print(blocks.header(folder, package))
+        print("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
+        if not rows:
+            return 1
+        definitions = read_krmfile(files).definitions
+        if parsed.switches["include-subst"] and definitions.substitutions:
+            print("\n".join(_substitution_table(definitions)))
+        if number < len(packages) - 1:
+            print()
+    return 0
+
+
+def _setter_table(rows: Sequence[Row], *, markdown: bool) -> list[str]:
+    headers = ("NAME", "VALUE", "SET BY", "DESCRIPTION", "COUNT", "REQUIRED", "IS SET")
+    cells = [
+        (row.name, row.value, row.set_by, row.description, str(row.count), _yes(row.required), _yes(row.is_set))
+        for row in rows
+    ]
+    if not markdown:
+        return tablewriter.lines(headers, cells)
+    body = [f"| {' | '.join(row)} |" for row in (headers, *cells)]
+    return [body[0], "|" + "|".join("---" for _ in headers) + "|", *body[1:]]
+
+
+def _substitution_table(definitions: Definitions) -> list[str]:
+    cells = [
+        (item.name, item.pattern, "[" + ",".join(reference.name for _, reference in item.markers if reference) + "]")
+        for _, item in sorted(definitions.substitutions.items())
+    ]
+    return tablewriter.lines(("SUBSTITUTION", "PATTERN", "REFERENCES"), cells, ruled=True)
+
+
+def _yes(value: bool) -> str:
+    return "Yes" if value else "No"

@@ -1,0 +1,133 @@
+"""Adding nested entries to a mapping by splices, in the mapping's own form, indentation and line ends.
+
+    openAPI:                       openAPI:
+      definitions:                   definitions:
+        a: 1                           a: 1
+    # end                              io.k8s.cli.setters.N:        <- behind the last entry
+                                         x-k8s-cli: {…}
+                                   # end
+
+What is on the way and missing, null or empty is made. Knows nothing of what the entries mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from packyard.errors import InputError, Problem
+from packyard.setters.krmfile import append, line_break
+from packyard.text.edit import Edit
+from packyard.text.node import Entry, Node, Scalar
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
+
+
+class Text(str):
+    """A text that gets the quotes that it needs where it is written."""
+
+    __slots__ = ()
+
+
+#: What is added, in mappings by key and in lists: texts, and other scalars as they are to be written.
+Tree = Text | str | Mapping[str, "Tree"] | Sequence["Tree"]
+
+
+def lexeme(text: str, *, flow: bool = False) -> str:
+    """Write a text so that every reader takes it for that text: plain, double quoted if it looks like a number, say."""
+    if is_plain_text(text, flow=flow):
+        return text
+    return double_quoted(text) if fits_plain(text, flow=flow) or not text else single_quoted(text)
+
+
+def add(
+    root: MappingNode, path: Sequence[str], entries: Mapping[str, Tree], *, quoted: Callable[[str], str] = lexeme
+) -> list[Edit]:
+    """Add entries to the mapping under ``path``; ``quoted`` writes keys."""
+    node = root
+    for depth, name in enumerate(path):
+        entry = node.entry(name)
+        if entry is None or _is_empty(entry.value):
+            below: Tree = entries
+            for key in reversed(path[depth + 1 :]):
+                below = {key: below}
+            return _insert(node, {name: below}, quoted) if entry is None else _fill(node, entry, below, quoted)
+        if not isinstance(entry.value, MappingNode):
+            raise InputError(_problem(entry.value, f"{'.'.join(path[: depth + 1])} is no mapping"))
+        node = entry.value
+    return _insert(node, entries, quoted)
+
+
+def _insert(node: MappingNode, entries: Mapping[str, Tree], quoted: Callable[[str], str]) -> list[Edit]:
+    if node.flow:
+        texts = [f"{quoted(key)}: {_flow(value, quoted)}" for key, value in entries.items()]
+        if node.entries:
+            return append(node, texts, set())
+        brace = node.source.text.index("{", node.start)
+        return [Edit(brace + 1, node.end - 1, ", ".join(texts))]
+    source = node.source
+    first = node.entries[0].start
+    newline = line_break(source) + " " * (first - source.line_start(first))
+    return append(node, [newline.join(_block({key: value}, quoted)) for key, value in entries.items()], set())
+
+
+def _fill(node: MappingNode, entry: Entry, below: Tree, quoted: Callable[[str], str]) -> list[Edit]:
+    """Put a mapping in the place of an entry's value, which is null or empty."""
+    old = entry.value
+    source = old.source
+    if node.flow:
+        return [Edit(old.start, old.end, (" " if old.start == old.end else "") + _flow(below, quoted))]
+    colon = source.text.index(":", entry.key.end)
+    if source.text[colon + 1 : old.start].strip() or old.lexeme[:1] in ("&", "!"):
+        raise InputError(_problem(old, "nothing can be added where a comment, an anchor or a tag stands"))
+    newline = line_break(source)
+    indent = " " * (entry.start - source.line_start(entry.start) + 2)
+    lines = "".join(f"{newline}{indent}{line}" for line in _block(below, quoted))
+    end = source.text.find("\n", old.end)
+    end = len(source.text) if end < 0 else end - (source.text[end - 1] == "\r")
+    edits = [Edit(colon + 1, old.end, "")] if old.end > colon + 1 else []
+    return [*edits, Edit(end, end, lines)]
+
+
+def _block(tree: Tree, quoted: Callable[[str], str]) -> Iterator[str]:
+    """Yield the lines of a mapping or list, lists in the column of their key."""
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            if isinstance(value, str) or not value:
+                yield f"{quoted(key)}: {_leaf(value)}"
+            else:
+                yield f"{quoted(key)}:"
+                indent = "  " if isinstance(value, Mapping) else ""
+                yield from (indent + line for line in _block(value, quoted))
+    else:
+        for value in tree:
+            if isinstance(value, str) or not value:
+                yield f"- {_leaf(value)}"
+            else:
+                yield from (f"{'  ' if number else '- '}{line}" for number, line in enumerate(_block(value, quoted)))
+
+
+def _leaf(tree: Tree, *, flow: bool = False) -> str:
+    if isinstance(tree, Text):
+        return lexeme(tree, flow=flow)
+    if isinstance(tree, str):
+        return tree
+    return "{}" if isinstance(tree, Mapping) else "[]"
+
+
+def _flow(tree: Tree, quoted: Callable[[str], str]) -> str:
+    if isinstance(tree, str):
+        return _leaf(tree, flow=True)
+    if isinstance(tree, Mapping):
+        return "{" + ", ".join(f"{quoted(key)}: {_flow(value, quoted)}" for key, value in tree.items()) + "}"
+    return "[" + ", ".join(_flow(value, quoted) for value in tree) + "]"
+
+
+def _is_empty(node: Node) -> bool:
+    if isinstance(node, Scalar):
+        return node.style == "plain" and implicit_type(node.value) == "null"
+    return isinstance(node, MappingNode) and not node.entries
+
+
+def _problem(node: Node, message: str) -> Problem:
+    line, column = node.source.locate(node.start)
+    return Problem(message, file=node.source.name, line=line, column=column)

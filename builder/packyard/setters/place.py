@@ -1,0 +1,160 @@
+"""Where the comment that binds a field is written, and how it is taken out again.
+
+    replicas: 3                  replicas: 3 # {"$openapi":"N"}      behind a scalar
+    replicas: 3 # why three      # why three                         a note moves above, and stays
+                                 replicas: 3 # {"$openapi":"N"}
+    args: [a, b]                 # {"$openapi":"N"}                  above a flow list, and above a block scalar
+                                 args: [a, b]
+    args:                        args: # {"$openapi":"N"}            behind the key of a block list
+    - a                          - a
+    {a: 1, b: 2}                 {a: 1, # {"$openapi":"N"}           inside brackets the line is broken
+                                   b: 2}
+
+These are the places that kustomize 3.8.7 reads back. Where there is none, the edit is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.errors import InputError, Problem
+from packyard.setters import comment as comments
+from packyard.setters.krmfile import line_break
+from packyard.text.document import walk
+from packyard.text.edit import Edit
+from packyard.text.node import Comment, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Source
+
+_LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
+_BLANKS = re.compile(r"[ \t]*")
+
+
+def bind(part: Part, text: str) -> list[Edit]:
+    """Put the comment ``text`` where it binds a part's scalar; a comment that binds it otherwise is replaced."""
+    value = part.value
+    assert isinstance(value, Scalar)
+    old = value.comment
+    if old is None:
+        if value.style in "|>":
+            return [_alone_above(part, text)]
+        return [_behind(value, text)]
+    if is_binding(old.text):
+        return [Edit(old.start, old.end, text)]
+    if old.start < value.start:
+        raise InputError(_problem(value, "a comment stands between the key and its value", "move it above the key"))
+    return [_above(part, old.text), Edit(old.start, old.end, text)]
+
+
+def bind_list(entry: Entry, text: str) -> list[Edit]:
+    """Put the comment ``text`` where it binds an entry's list."""
+    value = entry.value
+    assert isinstance(value, Sequence)
+    if value.flow:
+        old = entry.head[-1] if entry.head else None
+        if old and is_binding(old.text) and value.source.locate(old.start)[0] + 1 == _line(entry):
+            return [Edit(old.start, old.end, text)]
+        return [_alone_above(entry, text)]
+    source = value.source
+    colon = source.text.find(":", entry.key.end, value.start)
+    end = _line_end(source, entry.key.end)
+    if not entry.key.end <= colon < end:
+        raise InputError(_problem(entry.key, "no comment can be put behind this key"))
+    end = len(source.text[:end].rstrip(" \t"))
+    return [Edit(end, end, f" {text}")]
+
+
+def take_out(source: Source, comment: Comment) -> Edit:
+    """Remove a comment with the blanks before it, or with its line where it is alone there."""
+    start = len(source.text[: comment.start].rstrip(" \t"))
+    if not comment.own_line:
+        return Edit(start, comment.end, "")
+    end = source.text.find("\n", comment.end)
+    return Edit(source.line_start(comment.start), len(source.text) if end < 0 else end + 1, "")
+
+
+def is_binding(text: str) -> bool:
+    """Say whether a comment binds a field: a setter comment of either version, not a note of somebody's."""
+    return comments.parse(text) is not None or '"x-kustomize"' in text
+
+
+def find_comments(document: Document) -> Iterator[Comment]:
+    """Yield every comment of a document that belongs to a node or a part."""
+    for node in walk(document.root):
+        if node.comment:
+            yield node.comment
+        for part in _parts(node):
+            yield from part.head
+            yield from part.foot
+            if part.comment:
+                yield part.comment
+            if isinstance(part, Entry) and part.key is not part.value and part.key.comment:
+                yield part.key.comment
+
+
+def _parts(node: Node) -> list[Part]:
+    if isinstance(node, Mapping):
+        return list(node.entries)
+    return list(node.items) if isinstance(node, Sequence) else []
+
+
+def _behind(value: Scalar, text: str) -> Edit:
+    """Insert behind a scalar; inside brackets behind its comma, and what follows goes to a new line."""
+    source = value.source
+    end = value.end
+    after = _skip_blanks(source, end)
+    if source.text.startswith(",", after):
+        end, after = after + 1, _skip_blanks(source, after + 1)
+    following = source.text[after : after + 1]
+    if following in ("", "\r", "\n"):
+        return Edit(end, end, f" {text}")
+    if end == value.end and following not in "]}":
+        raise InputError(_problem(value, "no comment can be put behind this value"))
+    indent = _BLANKS.match(source.text, source.line_start(value.start))
+    assert indent is not None
+    return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ")
+
+
+def _above(part: Part, text: str) -> Edit:
+    source = part.value.source
+    start = source.line_start(part.start)
+    before = source.text[start : part.start]
+    if not _LINE_START.match(before):
+        raise InputError(
+            _problem(part.value, "no comment can be put above this field", "give it a line of its own, or no note")
+        )
+    indent = before[: len(before) - len(before.lstrip(" \t"))]
+    return Edit(start, start, f"{indent}{text}{line_break(source)}")
+
+
+def _alone_above(part: Part, text: str) -> Edit:
+    """Insert above a part, where a comment binds only if no other is on the line above it."""
+    edit = _above(part, text)
+    source = part.value.source
+    before = source.text[: edit.start].rstrip("\r\n")
+    if edit.start - len(before) <= 2 and source.text[source.line_start(len(before)) : len(before)].lstrip().startswith(
+        "#"
+    ):
+        hint = "leave a blank line between"
+        raise InputError(_problem(part.value, "a comment above this field would not bind it below another", hint))
+    return edit
+
+
+def _skip_blanks(source: Source, position: int) -> int:
+    match = _BLANKS.match(source.text, position)
+    assert match is not None
+    return match.end()
+
+
+def _line(part: Part) -> int:
+    return part.value.source.locate(part.start)[0]
+
+
+def _line_end(source: Source, position: int) -> int:
+    end = source.text.find("\n", position)
+    end = len(source.text) if end < 0 else end
+    return end - 1 if source.text[end - 1 : end] == "\r" else end
+
+
+def _problem(node: Node, message: str, hint: str = "") -> Problem:
+    line, column = node.source.locate(node.start)
+    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)
