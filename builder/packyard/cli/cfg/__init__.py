@@ -8,6 +8,7 @@
   packyard cfg delete-setter DIR NAME [-R]
   packyard cfg delete-subst DIR NAME [-R]
   packyard cfg init [DIR]
+  packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K] [--apiVersion V] [--name N] [--namespace N] [-R]
 
 Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for differences that prevent harm: what one
 package of a tree refuses is written in none.
@@ -30,6 +31,7 @@ COMMANDS = {
     "delete-setter": ("delete", "delete_setter"),
     "delete-subst": ("delete", "delete_subst"),
     "init": ("init", "init"),
+    "annotate": ("annotate", "run"),
 }
 
 

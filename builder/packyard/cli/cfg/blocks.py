@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from packyard.errors import NotHereError
+from packyard.errors import InputError, NotHereError
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
 from packyard.setters.plan import PackageFiles, Plan
@@ -23,12 +23,20 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\\u0007", "\\a").replace("\\u000b", "\\v")
 
 
-def change(folder: str, plan_package: Callable[[PackageFiles], tuple[Plan, str]], *, recursive: bool) -> int:
+def change(
+    folder: str,
+    plan_package: Callable[[PackageFiles], tuple[Plan, str]],
+    *,
+    recursive: bool,
+    otherwise: Callable[[], int | None] = lambda: None,
+) -> int:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
 
-    What one package of several does not admit (`NotHereError`) is its text, and the others are changed.
+    What one package of several does not admit (`NotHereError`) is its text, and the others are changed. Where none
+    admits it ``otherwise`` is asked, and its answer is the exit code unless it is None.
     """
     texts: list[str] = []
+    refused: list[str] = []
 
     def plan_one(package: PackageFiles) -> Plan | None:
         try:
@@ -37,16 +45,22 @@ def change(folder: str, plan_package: Callable[[PackageFiles], tuple[Plan, str]]
             if not recursive:
                 raise
             texts.append(str(error))
+            refused.append(package.where)
             return None
         texts.append(text)
         return planned
 
-    packages = find_packages(Tree(Path(folder)), recursive=recursive)
-    if not recursive:
-        print(header(folder, ""))
-    apply(Path(folder), plan_one, recursive=recursive, dry_run=False)
-    if not recursive:
-        print(texts[0])
-    else:
-        print("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True)))
+    lines: list[str] = []
+    try:
+        packages = find_packages(Tree(Path(folder)), recursive=recursive)
+        lines += [] if recursive else [header(folder, "")]
+        apply(Path(folder), plan_one, recursive=recursive, dry_run=False)
+    except InputError:
+        if (code := otherwise()) is not None:
+            return code
+        print("".join(f"{line}\n" for line in lines), end="")
+        raise
+    if len(refused) == len(packages) and (code := otherwise()) is not None:
+        return code
+    print("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True)))
     return 0

@@ -23,6 +23,8 @@ def create_setter(words: Sequence[str]) -> int:
         raise UsageError(f"accepts between 2 and 3 arg(s), received {len(parsed.arguments)}")
     folder, name, *values = parsed.arguments
     new = _new_setter(parsed, name, values)
+    if _is_version1(parsed, folder, new):
+        return _create_version1(parsed, folder, new)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         made = create.create_setter(package, new)
@@ -56,6 +58,35 @@ def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSet
         description=parsed.text("description"),
         set_by=parsed.text("set-by"),
         required=parsed.switches["required"],
+    )
+
+
+def _is_version1(parsed: flags.Flags, folder: str, new: NewSetter) -> bool:
+    """Say whether setters of version 1 are meant: asked for, or the only ones that are there."""
+    if "version" in parsed.values or new.type == "array":
+        return parsed.text("version") == "v1"
+    from packyard.cli.cfg import version1
+
+    return version1.is_alone(folder)
+
+
+def _create_version1(parsed: flags.Flags, folder: str, new: NewSetter) -> int:
+    from packyard.cli.cfg import version1
+    from packyard.setters.version1 import NewSetter as NewVersion1
+
+    return version1.create_setter(
+        folder,
+        NewVersion1(
+            name=new.name,
+            value=new.value,
+            field=new.field,
+            type=parsed.text("type"),
+            description=new.description,
+            set_by=new.set_by,
+            partial=parsed.switches["partial"],
+            kind=parsed.text("kind"),
+            resource=parsed.text("name"),
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packyard.cli import flags, tablewriter
 from packyard.cli.cfg import blocks
-from packyard.errors import UsageError
+from packyard.errors import InputError, UsageError
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.listing import Row, list_setters
@@ -19,16 +19,23 @@ from packyard.text.tree import Tree
 def list_package_setters(words: Sequence[str]) -> int:
     """Print a table of setters for each package, until one has none to show: that ends with 1."""
     switches = {"recurse-subpackages": True, "include-subst": False, "markdown": False}
-    parsed = flags.parse(words, switches=switches, values=())
+    parsed = flags.parse(words, switches=switches, values=("version",))
     if not 1 <= len(parsed.arguments) <= 2:
         raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
     folder, *names = parsed.arguments
     tree = Tree(Path(folder))
-    packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"])
-    journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
+    try:
+        packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"])
+        journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
+    except InputError:
+        if (code := _list_version1(folder, names)) is not None:
+            return code
+        raise
     for number, package in enumerate(packages):
         files = read_package(tree, package)
         rows = [row for row in list_setters(files) if not names or row.name == names[0]]
+        if not rows and not number and (code := _list_version1(folder, names)) is not None:
+            return code
         print(blocks.header(folder, package))
         print("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
@@ -39,6 +46,13 @@ def list_package_setters(words: Sequence[str]) -> int:
         if number < len(packages) - 1:
             print()
     return 0
+
+
+def _list_version1(folder: str, names: Sequence[str]) -> int | None:
+    """List setters of version 1 where there are some, and no Krmfile has what is asked for."""
+    from packyard.cli.cfg import version1
+
+    return version1.print_table(folder, "".join(names)) if version1.is_alone(folder, "".join(names)) else None
 
 
 def _setter_table(rows: Sequence[Row], *, markdown: bool) -> list[str]:

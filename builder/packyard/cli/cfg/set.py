@@ -21,15 +21,39 @@ def set_value(words: Sequence[str]) -> int:
     if values and "values" in parsed.values:
         raise UsageError("value should set either from flag or arg")
     values = values or parsed.values.get("values", [])
+    if not values and _is_version1(parsed, folder, name):
+        from packyard.cli.cfg import version1
+
+        return version1.print_table(folder, name)
     if not values:
         raise UsageError("value must be provided either from flag or arg")
+
+    by, description = parsed.text("set-by"), parsed.text("description")
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         krmfile = read_krmfile(package)
         if name not in krmfile.definitions.setters:
             raise NotHereError(f'setter "{name}" is not found')
-        by, description = parsed.text("set-by"), parsed.text("description")
         planned = plan(package, {name: values}, set_by=by, description=description, krmfile=krmfile)
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
-    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+    def set_version1() -> int | None:
+        if not _is_version1(parsed, folder, name):
+            return None
+        from packyard.cli.cfg import version1
+
+        return version1.set_value(folder, name, values[0], set_by=by, description=description)
+
+    if parsed.text("version") == "v1":
+        return set_version1() or 0
+    recursive = parsed.switches["recurse-subpackages"]
+    return blocks.change(folder, plan_package, recursive=recursive, otherwise=set_version1)
+
+
+def _is_version1(parsed: flags.Flags, folder: str, name: str) -> bool:
+    """Say whether setters of version 1 are meant: asked for, or there while no Krmfile has one of this name."""
+    if "version" in parsed.values:
+        return parsed.text("version") == "v1"
+    from packyard.cli.cfg import version1
+
+    return version1.is_alone(folder, name)

@@ -1,0 +1,60 @@
+"""`cfg annotate`: annotations on the documents of a package, of packages below, or of standard input."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.cli import flags
+from packyard.cli.cfg import blocks
+from packyard.errors import InputError, UsageError
+from packyard.setters import annotate
+from packyard.setters.files import find_folders, rewrite
+
+
+def run(words: Sequence[str]) -> int:
+    """Annotate what DIR holds, or copy standard input to standard output with the annotations."""
+    names = ("kv", "kind", "apiVersion", "name", "namespace")
+    parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=names)
+    if len(parsed.arguments) > 1:
+        raise UsageError(f"accepts at most 1 arg(s), received {len(parsed.arguments)}")
+    annotations = _annotations(parsed.values.get("kv", []))
+    selection = annotate.Selection(
+        kind=parsed.text("kind"),
+        api_version=parsed.text("apiVersion"),
+        name=parsed.text("name"),
+        namespace=parsed.text("namespace"),
+    )
+
+    def change(data: bytes, name: str) -> bytes:
+        return annotate.annotate(data, name, annotations, selection)
+
+    if not parsed.arguments:
+        sys.stdout.buffer.write(change(sys.stdin.buffer.read(), "standard input"))
+        return 0
+    (folder,) = parsed.arguments
+    folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
+    try:
+        rewrite(Path(folder), folders, change)
+    except InputError as error:
+        raise UsageError(str(error)) from error
+    print("\n\n".join(f"{blocks.header(folder, found)}\nadded annotations in the package" for found in folders))
+    return 0
+
+
+def _annotations(flags_given: Sequence[str]) -> dict[str, str]:
+    """Split what ``--kv`` was given at commas, which double quotes protect, and each part at its first ``=``."""
+    found: dict[str, str] = {}
+    for given in flags_given:
+        try:
+            parts = next(csv.reader([given], strict=True), [])
+        except csv.Error as error:
+            raise UsageError(f'invalid argument {blocks.quoted(given)} for "--kv" flag: {error}') from error
+        for part in parts:
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise UsageError(f"must specify --kv as KEY=VALUE: {part}")
+            found[key] = value
+    return found

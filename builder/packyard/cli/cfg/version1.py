@@ -1,0 +1,66 @@
+"""The commands for setters of version 1, which `cfg` turns to where no Krmfile has what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from packyard.cli import tablewriter
+from packyard.errors import InputError
+from packyard.setters import version1
+from packyard.setters.directory import find_packages, read_package
+from packyard.setters.files import read, rewrite
+from packyard.setters.plan import read_krmfile
+from packyard.text.tree import Tree
+
+
+def is_alone(folder: str, name: str = "") -> bool:
+    """Say whether a file below has such a setter, and no Krmfile defines one of this name, or any without a name."""
+    if not Path(folder).is_dir() or not any(version1.MARK in data for data in _read(folder).values()):
+        return False
+    defined = [_defined(folder, package) for package in _packages(folder)]
+    return not any(name in setters if name else setters for setters in defined)
+
+
+def set_value(folder: str, name: str, value: str, *, set_by: str, description: str) -> int:
+    """Set a setter in every file below."""
+    setting = version1.Setting(name, value, set_by=set_by, description=description)
+    rewrite(Path(folder), [""], setting, below_too=True)
+    print(f"set {setting.count} fields")
+    return 0
+
+
+def print_table(folder: str, name: str) -> int:
+    """Print a table of the setters, or of one; an empty one is an error."""
+    files = [((Path(folder) / path).as_posix(), data) for path, data in _read(folder).items()]
+    cells = [
+        (row.name, f"'{row.description}'", row.value, row.type, str(row.count), row.set_by)
+        for row in version1.list_setters(files)
+        if name in ("", row.name)
+    ]
+    print("\n".join(tablewriter.lines(("NAME", "DESCRIPTION", "VALUE", "TYPE", "COUNT", "SETBY"), cells)))
+    return 0 if cells else 1
+
+
+def create_setter(folder: str, new: version1.NewSetter) -> int:
+    """Create a setter in every file below; print nothing."""
+    rewrite(Path(folder), [""], version1.creation(new), below_too=True)
+    return 0
+
+
+def _read(folder: str) -> dict[str, bytes]:
+    return read(Tree(Path(folder)), "", below_too=True)
+
+
+def _packages(folder: str) -> list[str]:
+    try:
+        return find_packages(Tree(Path(folder)), recursive=True)
+    except InputError:
+        return []
+
+
+def _defined(folder: str, package: str) -> Collection[str]:
+    try:
+        return read_krmfile(read_package(Tree(Path(folder)), package)).definitions.setters
+    except InputError:  # an empty Krmfile, say
+        return ()

@@ -1,0 +1,254 @@
+"""Setters of version 1, which kustomize 3.8.7 still reads: a field's own comment holds the definition.
+
+    profile: asm  # {"type":"string","x-kustomize":{"setBy":"me","setter":{"name":"profile","value":"asm"}}}
+    path: p/z/c   # {"type":"string","x-kustomize":{"partialSetters":[{"name":"zone","value":"z"}]}}
+
+A partial setter stands for every occurrence of its value in the text. No Krmfile takes part.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from packyard.errors import InputError
+from packyard.setters import place
+from packyard.setters import value as values
+from packyard.text import edit
+from packyard.text.document import decode, parse_text, walk
+from packyard.text.edit import Edit
+from packyard.text.node import Document, Entry, Mapping, Part, Scalar, Source
+from packyard.text.node import Sequence as List
+from packyard.text.scalar import fits_plain
+
+#: What a file must hold for any of its comments to be one of these: a search before a parse.
+MARK = b'"x-kustomize"'
+
+_BOOLEANS = frozenset(("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"))
+
+
+class Definition:
+    """What one comment defines."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        own = members.pop("x-kustomize", {})
+        self.description = str(members.pop("description", ""))
+        self.type = str(members.pop("type", ""))
+        self.others = members
+        self.set_by = str(own.get("setBy", ""))
+        self.partial: dict[str, str] = {item["name"]: item["value"] for item in own.get("partialSetters") or []}
+        setter = own.get("setter")
+        self.whole: tuple[str, str] | None = (setter["name"], setter["value"]) if setter else None
+
+    def setters(self) -> Iterator[tuple[str, str]]:
+        """Yield name and recorded value of each setter."""
+        yield from self.partial.items()
+        if self.whole:
+            yield self.whole
+
+    def text(self) -> str:
+        """Write the comment, its members in the order of kustomize."""
+        own: dict[str, object] = {"setBy": self.set_by} if self.set_by else {}
+        if self.partial:
+            own["partialSetters"] = [{"name": name, "value": value} for name, value in self.partial.items()]
+        if self.whole:
+            own["setter"] = {"name": self.whole[0], "value": self.whole[1]}
+        members: dict[str, object] = {"description": self.description} if self.description else {}
+        members["type"] = self.type
+        members |= {name: value for name, value in self.others.items() if name != "$ref"}
+        members["x-kustomize"] = own
+        members |= {name: value for name, value in self.others.items() if name == "$ref"}
+        return "# " + json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setter of a tree; description, value, type and set_by are those of its first field."""
+
+    name: str
+    description: str
+    value: str
+    type: str
+    set_by: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSetter:
+    """A setter to create for the fields that show ``value``, or ``partial``ly, and whose key is ``field`` if given."""
+
+    name: str
+    value: str
+    field: str = ""
+    type: str = ""
+    description: str = ""
+    set_by: str = ""
+    partial: bool = False
+    kind: str = ""
+    resource: str = ""  # the metadata.name of the documents, if only those
+
+
+def parse(text: str) -> Definition | None:
+    """Read a comment, its ``#`` included; None where it is none of these."""
+    if '"x-kustomize"' not in text:
+        return None
+    try:
+        members = json.loads(text.lstrip("#"))
+        return Definition(members) if isinstance(members.get("x-kustomize"), dict) else None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def list_setters(files: Sequence[tuple[str, bytes]]) -> list[Row]:
+    """Return a row per setter of all files, sorted by name; files are given by the names that errors call them."""
+    rows: dict[str, Row] = {}
+    for name, data in files:
+        for scalar in _scalars(name, data):
+            found = _definition(scalar)
+            for setter, value in found.setters() if found else ():
+                first = rows.get(setter)
+                if found and first is None:
+                    rows[setter] = Row(setter, found.description, value, found.type, found.set_by, 1)
+                elif first:
+                    rows[setter] = Row(
+                        setter, first.description, first.value, first.type, first.set_by, first.count + 1
+                    )
+    return [rows[name] for name in sorted(rows)]
+
+
+class Setting:
+    """Sets one setter, file by file, and counts the fields."""
+
+    def __init__(self, name: str, value: str, *, set_by: str = "", description: str = "") -> None:
+        self.name = name
+        self.value = value
+        self.set_by = set_by
+        self.description = description
+        self.count = 0
+
+    def __call__(self, data: bytes, name: str) -> bytes:
+        """Return a file with the value set where the recorded one stands."""
+        edits: list[Edit] = []
+        for scalar in _scalars(name, data):
+            found = _definition(scalar)
+            if found:
+                edits += self._set(scalar, found)
+        return _applied(data, name, edits)
+
+    def _set(self, scalar: Scalar, found: Definition) -> list[Edit]:
+        text = self._new_text(scalar.value, found)
+        if text is None or scalar.comment is None:
+            return []
+        _check(found.type, text)
+        self.count += 1
+        found.set_by = self.set_by or found.set_by
+        found.description = self.description or found.description
+        written = _lexeme(scalar, text, found.type)
+        comment = scalar.comment
+        return [Edit(scalar.start, scalar.end, written), Edit(comment.start, comment.end, found.text())]
+
+    def _new_text(self, text: str, found: Definition) -> str | None:
+        """Return the field's new text, and record the value; None where the setter is not here, or set already."""
+        old = found.partial.get(self.name)
+        if old is not None and old != self.value and old in text:
+            found.partial[self.name] = self.value
+            return text.replace(old, self.value)
+        if found.whole and found.whole[0] == self.name and found.whole[1] != self.value and found.whole[1] in text:
+            found.whole = (self.name, self.value)
+            return self.value
+        return None
+
+
+def creation(new: NewSetter) -> Callable[[bytes, str], bytes]:
+    """Return what adds the comments of a new setter to a file; a setter that a field has already is replaced."""
+
+    def change(data: bytes, name: str) -> bytes:
+        edits: list[Edit] = []
+        for document in parse_text(Source(name, decode(data, name)[1])) if new.value.encode() in data else []:
+            if _holds(new, document):
+                for part, key in _parts(document):
+                    if isinstance(part.value, Scalar) and new.field in ("", key) and _shows(new, part.value.value):
+                        edits += _bind(new, part, part.value)
+        return _applied(data, name, edits)
+
+    return change
+
+
+def _bind(new: NewSetter, part: Part, scalar: Scalar) -> list[Edit]:
+    if scalar.style in "|>":
+        line, _ = scalar.source.locate(scalar.start)
+        raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
+    found = (_definition(scalar) if new.partial else None) or Definition({})
+    found.type = new.type
+    found.description = new.description or found.description
+    found.set_by = new.set_by or found.set_by
+    if new.partial:
+        found.partial[new.name] = new.value
+    else:
+        found.whole = (new.name, new.value)
+    return place.bind(part, found.text())
+
+
+def _holds(new: NewSetter, document: Document) -> bool:
+    root = document.root
+    if not isinstance(root, Mapping):
+        return not new.kind and not new.resource
+    metadata = root.mapping("metadata")
+    name = metadata.text("name") if metadata else ""
+    return new.kind in ("", root.text("kind")) and new.resource in ("", name)
+
+
+def _shows(new: NewSetter, text: str) -> bool:
+    return new.value in text if new.partial else new.value == text
+
+
+def _parts(document: Document) -> Iterator[tuple[Part, str]]:
+    """Yield entries, and items of lists, with the key that they stand under."""
+    for node in walk(document.root):
+        for entry in node.entries if isinstance(node, Mapping) else ():
+            yield entry, entry.name
+            if isinstance(entry.value, List):
+                yield from _items(entry.value, entry)
+
+
+def _items(node: List, entry: Entry) -> Iterator[tuple[Part, str]]:
+    for item in node.items:
+        yield item, entry.name
+        if isinstance(item.value, List):
+            yield from _items(item.value, entry)
+
+
+def _scalars(name: str, data: bytes) -> Iterator[Scalar]:
+    """Yield the scalars of a file that have a comment behind them."""
+    if MARK in data:
+        for document in parse_text(Source(name, decode(data, name)[1])):
+            yield from (node for node in walk(document.root) if isinstance(node, Scalar) and node.comment)
+
+
+def _definition(scalar: Scalar) -> Definition | None:
+    return parse(scalar.comment.text) if scalar.comment else None
+
+
+def _check(declared: str, text: str) -> None:
+    if declared == "integer" and not re.match(r"[+-]?[0-9]+\Z", text):
+        raise InputError(f'value must be an int: strconv.Atoi: parsing "{text}": invalid syntax')
+    if declared == "boolean" and text not in _BOOLEANS:
+        raise InputError(f'value must be a bool: strconv.ParseBool: parsing "{text}": invalid syntax')
+
+
+def _lexeme(old: Scalar, text: str, declared: str) -> str:
+    """Write a value: a string's with the quotes that it needs; any other's as it is, in the quotes that are there."""
+    before = " " if old.start == old.end else ""
+    if declared != "string" and old.style == "plain" and fits_plain(text, flow=True):
+        return before + values.properties(old) + text
+    return before + values.lexeme(old, text, "string" if declared == "string" else None, flow=True)
+
+
+def _applied(data: bytes, name: str, edits: list[Edit]) -> bytes:
+    if not edits:
+        return data
+    mark, text = decode(data, name)
+    return (mark + edit.apply(text, edits)).encode()
