@@ -78,7 +78,6 @@ SPELLINGS = [
     '# note {"$openapi":"foo"}',
     "# {'$openapi':'foo'}",
     '# {"$openAPI":"foo"}',
-    '# {"$kpt-set":"foo"}',
     '# {"$openapi":"io.k8s.cli.setters.foo"}',
     '# {"$openapi":"bar"}',
     '# {"$ref":"#/definitions/io.k8s.cli.setters.foo"}',

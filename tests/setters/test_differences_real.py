@@ -168,6 +168,14 @@ def test_a_shared_substitution_is_no_cycle(both: Both) -> None:
     assert both.ours.read("r.yaml").startswith(b"x: n!bn!c #")
 
 
+def test_comments_of_kpt_0_x_are_setters_too(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old"))
+    both.write("r.yaml", 'x: old # {"$kpt-set":"V"}\n')
+    assert both.theirs.set(".", "V", "new").stdout.splitlines()[-1].startswith("set 0 field(s)")
+    assert both.ours.set(".", "V", "new").returncode == 0
+    assert both.ours.read("r.yaml").startswith(b"x: new #")
+
+
 def test_every_row_of_the_table_has_its_test() -> None:
     text = (real.REPOSITORY / "README.md").read_text("utf-8")
     table = text.split("What differs from kustomize 3.8.7 on purpose")[1].split("\n\n")[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packyard.cli import output
 from packyard.errors import InputError, Problem, suggest
-from packyard.setters.directory import find_packages, read_package
+from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
 from packyard.text.tree import Tree
@@ -24,10 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain the setter in every package that has it."""
     tree = Tree(Path(arguments.directory))
-    recursive = not (tree.root_dir / "Krmfile").exists()
     known: set[str] = set()
     found: list[tuple[Row, list[Field]]] = []
-    for package in find_packages(tree, recursive=recursive):
+    for package in find_all(tree):
         files = read_package(tree, package)
         rows = list_setters(files)
         known |= {row.name for row in rows}
@@ -37,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(Problem(message, file=str(tree.root_dir), hint=suggest(arguments.name, known)))
     if arguments.output == "json":
         output.json_result(
-            [{"file": f"{row.package}Krmfile", "line": row.line, "name": row.name, "value": row.value,
+            [{"file": row.file, "line": row.line, "name": row.name, "value": row.value,
               "fields": [asdict(field) for field in fields]} for row, fields in found]
         )  # fmt: skip
         return 0
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(row: Row, fields: list[Field]) -> None:
-    print(f"{row.package}Krmfile:{row.line}: {row.name}: {row.description}")
+    print(f"{row.file}:{row.line}: {row.name}: {row.description}")
     allowed = " ".join(filter(None, (row.type, row.constraint, str(row.schema.get("pattern", "")))))
     for label, text in (("value", row.value or "(empty)"), ("shipped", row.default or ""), ("allowed", allowed)):
         if text:

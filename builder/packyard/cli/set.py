@@ -150,9 +150,10 @@ def _document(change: PackageChange) -> dict[str, object]:
 
 
 def _diff(change: PackageChange) -> str:
-    before = {"Krmfile": change.before.krmfile, **change.before.resources}
     prefix = f"{change.package}/" if change.package else ""
-    return "".join(output.diff(before[path], data, prefix + path) for path, data in sorted(change.plan.files.items()))
+    return "".join(
+        output.diff(change.bytes_before(path), data, prefix + path) for path, data in sorted(change.plan.files.items())
+    )
 
 
 def _tell(change: PackageChange) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.setters.directory import find_packages, read_package
+from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, list_setters
 from packyard.text.tree import Tree
 
@@ -25,10 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is none itself."""
     tree = Tree(Path(arguments.directory))
-    recursive = not (tree.root_dir / "Krmfile").exists()
-    listed = {
-        package: list_setters(read_package(tree, package)) for package in find_packages(tree, recursive=recursive)
-    }
+    listed = {package: list_setters(read_package(tree, package)) for package in find_all(tree)}
     if arguments.unset:
         listed = {package: [row for row in rows if row.must_be_set] for package, rows in listed.items()}
     if arguments.output == "json":
@@ -66,6 +63,6 @@ def _document(row: Row) -> dict[str, object]:
         "fields": row.count,
         "description": row.description,
         "example": row.example,
-        "file": f"{row.package}Krmfile",
+        "file": row.file,
         "line": row.line,
     }

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from packyard.errors import InputError, Problem, suggest
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
-from packyard.setters.krmfile import NAME
-from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.plan import KPTFILE, PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.text import journal
 from packyard.text.tree import Tree
 from packyard.text.value import Value
@@ -35,7 +36,7 @@ class PackageChange(Value):
 
     def bytes_before(self, path: str) -> bytes:
         """Return a file of the package as it was."""
-        return self.before.krmfile if path == NAME else self.before.resources[path]
+        return self.before.files[path]
 
 
 def change_setters(
@@ -57,16 +58,66 @@ def change_setters(
 
     def plan_package(package: PackageFiles) -> Plan | None:
         krmfile = read_krmfile(package)
-        known = krmfile.definitions.setters
+        tagged = _tagged_names(package)
+        known = {*krmfile.definitions.setters, *tagged}
         here = {name: texts for name, texts in values.items() if name in known or not recursive}
         back = [name for name in unset if name in known or not recursive]
         if not here and not back:
             return None
+        if tagged:
+            return _in_both_spellings(package, krmfile, tagged, here, back, set_by, description)
         if not back:
             return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
         return _both(package, here, back, set_by, description)
 
-    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=[*values, *unset], keep=keep)
+    wanted = [*values, *unset]
+    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
+
+
+def _tagged_names(package: PackageFiles) -> set[str]:
+    """Return the names of setters in kpt's spelling."""
+    if package.kptfile is None:
+        return set()
+    from packyard.setters.kptpackage import KptPackage
+
+    return KptPackage(package).names()
+
+
+def _in_both_spellings(
+    package: PackageFiles,
+    krmfile: Krmfile,
+    tagged: set[str],
+    values: Mapping[str, Sequence[str]],
+    unset: Sequence[str],
+    set_by: str,
+    description: str,
+) -> Plan:
+    """Plan for a package with a Kptfile: what definitions say first, then what the pipeline and comments say."""
+    from packyard.setters.kptpackage import KptPackage
+
+    defined = krmfile.definitions.setters
+    where = package.where + package.name
+    known = {*defined, *tagged}
+    refuse(
+        Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
+        for name in (*values, *unset)
+        if name not in known
+    )
+    refuse(
+        Problem(
+            f"setter {name!r} has no default to go back to", file=where, hint=f"set it: packyard set DIR {name}=VALUE"
+        )
+        for name in unset
+        if name not in defined
+    )
+    first = Plan()
+    ours = {name: texts for name, texts in values.items() if name in defined}
+    if unset:
+        first = _both(package, ours, unset, set_by, description)
+    elif ours:
+        first = plan(package, ours, set_by=set_by, description=description, krmfile=krmfile)
+    theirs = {name: texts for name, texts in values.items() if name in tagged}
+    return _joined(first, KptPackage(package.with_files(first.files)).plan(theirs)) if theirs else first
 
 
 def _both(
@@ -76,11 +127,17 @@ def _both(
     first = plan_unset(package, unset)
     if not values:
         return first
-    files = {**package.resources, **{path: data for path, data in first.files.items() if path != "Krmfile"}}
-    between = PackageFiles(first.files.get("Krmfile", package.krmfile), files, package.where)
-    second = plan(between, values, set_by=set_by, description=description)
-    counts = {**first.counts, **second.counts}
-    return Plan((*first.changes, *second.changes), {**first.files, **second.files}, counts, second.definitions)
+    second = plan(package.with_files(first.files), values, set_by=set_by, description=description)
+    return _joined(first, second)
+
+
+def _joined(first: Plan, second: Plan) -> Plan:
+    """Join two plans, the second of which was made for what the first leaves."""
+    counts = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in (*first.counts, *second.counts)}
+    setters = {**first.definitions.setters, **second.definitions.setters}
+    substitutions = {**first.definitions.substitutions, **second.definitions.substitutions}
+    files = {**first.files, **second.files}
+    return Plan((*first.changes, *second.changes), files, counts, Definitions(setters, substitutions))
 
 
 def apply(
@@ -91,11 +148,15 @@ def apply(
     dry_run: bool,
     wanted: Sequence[str] = (),
     keep: Keep | None = None,
+    kpt: bool = False,
 ) -> list[PackageChange]:
-    """Plan every package, gather what is wrong with all of them, and write all or nothing."""
+    """Plan every package, gather what is wrong with all of them, and write all or nothing.
+
+    With ``kpt`` directories with a Kptfile are packages too.
+    """
     tree = Tree(directory)
-    packages = find_packages(tree, recursive=recursive)
-    with journal.locked(directory, [directory / package for package in packages]):
+    packages = find_packages(tree, recursive=recursive, kpt=kpt)
+    with journal.locked(directory, [directory / package for package in _reached(tree, packages, recursive, kpt)]):
         changes, problems = _plan_all(tree, packages, plan_package)
         found = {name for change in changes for name in change.plan.counts}
         if not problems:
@@ -105,12 +166,21 @@ def apply(
         if not dry_run:
             files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
             if keep and files:
-                before = {
-                    _join(item.package, path): item.bytes_before(path) for item in changes for path in item.plan.files
+                before = {  # of two packages that reach a file the first saw it as it was
+                    _join(item.package, path): item.bytes_before(path)
+                    for item in reversed(changes)
+                    for path in item.plan.files
                 }
                 keep(_below(directory, before), _below(directory, files))
             tree.write(files)
     return changes
+
+
+def _reached(tree: Tree, packages: list[str], recursive: bool, kpt: bool) -> list[str]:
+    """Return the packages that a change may write to: a Kptfile's setters reach those below it."""
+    if recursive or not kpt or not (tree.root_dir / KPTFILE).exists():
+        return packages
+    return sorted({*packages, *find_packages(tree, recursive=True, kpt=True)})
 
 
 def _below(directory: Path, files: Mapping[str, bytes]) -> dict[Path, bytes]:
@@ -122,20 +192,31 @@ def _plan_all(
 ) -> tuple[list[PackageChange], list[Problem]]:
     changes: list[PackageChange] = []
     problems: list[Problem] = []
+    written: dict[str, bytes] = {}
+    shared = False  # whether two packages may reach the same file
     for package in packages:
         try:
             before = read_package(tree, package)
+            shared = shared or before.kptfile is not None
+            if shared and written:
+                before = before.with_files(
+                    {path: written.get(_join(package, path), data) for path, data in before.files.items()}
+                )
             planned = plan_package(before)
         except InputError as error:
             problems += error.problems
         else:
             if planned is not None:
                 changes.append(PackageChange(package, before, planned))
+                written.update((_join(package, path), data) for path, data in planned.files.items())
     return changes, problems
 
 
 def _nowhere(tree: Tree, packages: Sequence[str], name: str) -> Problem:
-    known = {known for package in packages for known in read_krmfile(read_package(tree, package)).definitions.setters}
+    files = [read_package(tree, package) for package in packages]
+    known = {
+        known for package in files for known in (*read_krmfile(package).definitions.setters, *_tagged_names(package))
+    }
     message = f'setter "{name}" is in none of {len(packages)} packages below {tree.root_dir}'
     return Problem(message, hint=suggest(name, known))
 

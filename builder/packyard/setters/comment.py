@@ -1,8 +1,9 @@
 """What a setter comment refers to.
 
-Two forms, both a JSON object alone in the comment (kustomize 3.8.7, `fieldmeta.Read`)::
+Three forms, each a JSON object alone in the comment (kustomize 3.8.7, `fieldmeta.Read`)::
 
     # {"$openapi":"NAME"}                                          a setter of that name, else a substitution
+    # {"$kpt-set":"NAME"}                                          the same, as kpt 0.x writes it
     # {"$ref":"#/definitions/io.k8s.cli.setters.NAME"}              exactly this definition
 
 Anything else is an ordinary comment.
@@ -17,9 +18,9 @@ SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
 REF_PREFIX = "#/definitions/"
 
 #: What a file must hold somewhere for any of its comments to be one of ours: a search before a parse.
-MARKS = (b"$openapi", b"$ref")
+MARKS = (b"$openapi", b"$ref", b'"$kpt-set"')
 
-_SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$openapi"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
+_SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
 
 
 class Reference:
@@ -38,7 +39,7 @@ def parse(text: str) -> Reference | None:
     if short:
         return Reference("", short.group(1))
     body = text.lstrip("#").strip()
-    if not (body.startswith("{") and ("$openapi" in body or "$ref" in body)):
+    if not (body.startswith("{") and ("$openapi" in body or "$ref" in body or "$kpt-set" in body)):
         return None
     import json
 
@@ -46,8 +47,9 @@ def parse(text: str) -> Reference | None:
         value = json.loads(body)
     except ValueError:
         return None
-    if "$openapi" in value and all(isinstance(member, str) for member in value.values()):
-        return Reference("", value["$openapi"])
+    for key in ("$openapi", "$kpt-set"):
+        if key in value and all(isinstance(member, str) for member in value.values()):
+            return Reference("", value[key])
     ref = value.get("$ref")
     return parse_ref(ref) if isinstance(ref, str) else None
 

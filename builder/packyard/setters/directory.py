@@ -11,22 +11,26 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem
 from packyard.setters.krmfile import NAME
-from packyard.setters.plan import PackageFiles
+from packyard.setters.plan import KPTFILE, PackageFiles
 from packyard.text.tree import Tree
 
 
-def find_packages(tree: Tree, *, recursive: bool) -> list[str]:
+def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
     """Return the package directories, as paths below the tree's root (an empty text is the root itself).
 
     Without ``recursive`` it is the root alone. With it the order is kustomize's: a directory takes its turn where the
     name ``Krmfile`` sorts among its entries, so ``Apps/`` comes before the directory that holds it, ``apps/`` after.
+    With ``kpt`` a directory with a Kptfile is a package too.
     """
+    marks = (NAME, KPTFILE) if kpt else (NAME,)
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is no directory", file=str(tree.root_dir)))
     if not recursive:
-        found = [""] if (tree.root_dir / NAME).exists() else []
+        found = [""] if any((tree.root_dir / mark).exists() for mark in marks) else []
     else:
-        holders = [folder for folder, folders, files in tree.walk() if NAME in files or NAME in folders]
+        holders = [
+            folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
+        ]
         found = sorted(holders, key=lambda folder: [part.encode() for part in (*folder.split("/"), NAME) if part])
     if not found:
         hint = "no directory below has one" if recursive else "-R looks below"
@@ -34,11 +38,25 @@ def find_packages(tree: Tree, *, recursive: bool) -> list[str]:
     return found
 
 
+def find_all(tree: Tree) -> list[str]:
+    """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
+    return find_packages(tree, recursive=not any((tree.root_dir / mark).exists() for mark in (NAME, KPTFILE)), kpt=True)
+
+
 def read_package(tree: Tree, package: str) -> PackageFiles:
     """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
     prefix = f"{package}/" if package else ""
-    krmfile = tree.read(prefix + NAME)
-    return PackageFiles(krmfile, read_resources(tree, package), _display(tree.root_dir, prefix))
+    where = _display(tree.root_dir, prefix)
+    if not (tree.root_dir / prefix / KPTFILE).is_file():
+        return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
+    kptfile = tree.read(prefix + KPTFILE)
+    name = NAME if (tree.root_dir / prefix / NAME).exists() else KPTFILE
+    resources = read_resources(tree, package)
+    nested = {
+        path: data for path, data in read_resources(tree, package, below_too=True).items() if path not in resources
+    }
+    krmfile = tree.read(prefix + NAME) if name == NAME else kptfile
+    return PackageFiles(krmfile, resources, where, name=name, kptfile=kptfile, nested=nested)
 
 
 def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict[str, bytes]:

@@ -33,6 +33,22 @@ def find_fields(package: PackageFiles, name: str) -> list[Field]:
         if any(mark in data for mark in comment.MARKS):
             source = Source(package.where + path, decode(data, package.where + path)[1])
             found += _in_file(source, definitions, name)
+    return found + _tagged(package, name)
+
+
+def _tagged(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a comment in kpt's spelling ties to ``name``."""
+    if package.kptfile is None:
+        return []
+    from packyard.setters.kptpackage import KptPackage
+
+    found = []
+    for field in KptPackage(package).tagged:
+        if field.pattern.uses((name,)):
+            line, column = field.node.source.locate(field.node.start)
+            shown = field.node.value if isinstance(field.node, Scalar) else field.node.lexeme
+            way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
+            found.append(Field(field.node.source.name, line, column, bindings.path_text(field.path), shown, way))
     return found
 
 

@@ -15,6 +15,7 @@ from packyard.setters.apply import Setting, apply
 from packyard.setters.derived import derive
 from packyard.setters.krmfile import take_out
 from packyard.setters.parameterize import read_wanted, tag
+from packyard.setters.plan import KPTFILE
 from packyard.setters.resourcelist import ID_ANNOTATIONS, Item, ResourceList, Result, config_text
 from packyard.text.edit import Edit
 from packyard.text.scalar import double_quoted
@@ -92,7 +93,7 @@ def _create_setters(resources: ResourceList) -> _Answer:
     edits: list[Edit] = []
     results: list[Result] = []
     for item in resources.items:
-        if item.root.text("kind") == kptfile.NAME or _is_config(resources, item):
+        if item.root.text("kind") == KPTFILE or _is_config(resources, item):
             continue
         tags = tag(item.root, wanted)
         edits += tags.edits
@@ -127,7 +128,7 @@ def _list_setters(resources: ResourceList) -> _Answer:
 def _given(items: Iterable[Item]) -> tuple[dict[str, str], list[str]]:
     """Return what the root's Kptfile gives setters, and what is missing there."""
     files = {item.path: item for item in reversed(list(items))}
-    root = files.get(kptfile.NAME)
+    root = files.get(KPTFILE)
     if root is None:
         return {}, ["unable to find Kptfile, please include --include-meta-resources flag if a Kptfile is present"]
     if root.root.get("pipeline") is None:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from packyard.text.node import Mapping, Node, Sequence
 
-NAME = "Kptfile"
-
 
 @dataclass(frozen=True, slots=True)
 class Mutator:

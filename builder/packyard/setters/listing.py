@@ -13,6 +13,9 @@ from packyard.setters.plan import PackageFiles, read_krmfile, sets
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Source
 
+#: kpt's names of types, which are those of YAML, in the words of a definition.
+_TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -31,7 +34,7 @@ class Row:
     example: str | None
     count: int  # of the fields that it reaches, itself or through substitutions
     must_be_set: bool
-    package: str  # what paths in messages begin with
+    file: str
     line: int
 
 
@@ -39,7 +42,8 @@ def list_setters(package: PackageFiles) -> list[Row]:
     """Return a row per setter, sorted by name."""
     definitions = read_krmfile(package).definitions
     counts = count_fields(package, definitions)
-    return [_row(setter, counts[name], package.where) for name, setter in sorted(definitions.setters.items())]
+    rows = [_row(setter, counts[name], package) for name, setter in definitions.setters.items()]
+    return sorted([*rows, *_tagged_rows(package)], key=lambda row: row.name)
 
 
 def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
@@ -57,7 +61,22 @@ def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str
     return counts
 
 
-def _row(setter: Setter, count: int, where: str) -> Row:
+def _tagged_rows(package: PackageFiles) -> list[Row]:
+    """Return a row for each setter in kpt's spelling; its type is that of its fields."""
+    if package.kptfile is None:
+        return []
+    from packyard.setters.kptpackage import KptPackage
+
+    rows = []
+    for found, place in KptPackage(package).setters():
+        setter = Setter(
+            found.name, found.value, type=_TYPES.get(found.type, found.type), file=place.file, line=place.line
+        )
+        rows.append(_row(setter, found.count, package))
+    return rows
+
+
+def _row(setter: Setter, count: int, package: PackageFiles) -> Row:
     value = f"[{','.join(setter.values)}]" if setter.values else setter.value
     return Row(
         name=setter.name,
@@ -73,7 +92,7 @@ def _row(setter: Setter, count: int, where: str) -> Row:
         example=setter.example,
         count=count,
         must_be_set=setter.must_be_set,
-        package=where,
+        file=setter.file or package.where + package.name,
         line=setter.line,
     )
 

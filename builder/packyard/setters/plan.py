@@ -15,7 +15,7 @@ from packyard.setters import comment, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
-from packyard.setters.krmfile import Krmfile, last_end, line_break
+from packyard.setters.krmfile import NAME, Krmfile, last_end, line_break
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit
@@ -24,19 +24,52 @@ from packyard.text.node import Mapping as MappingNode
 from packyard.text.scalar import double_quoted, implicit_type
 from packyard.text.value import Value
 
+#: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
+KPTFILE = "Kptfile"
+
 
 class PackageFiles(Value):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
-    ``where`` stands before paths in messages; it is empty, or ends in a slash.
+    ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
+    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``.
     """
 
-    __slots__ = ("krmfile", "resources", "where")
+    __slots__ = ("kptfile", "krmfile", "name", "nested", "resources", "where")
 
-    def __init__(self, krmfile: bytes, resources: Mapping[str, bytes], where: str = "") -> None:
+    def __init__(
+        self,
+        krmfile: bytes,
+        resources: Mapping[str, bytes],
+        where: str = "",
+        *,
+        name: str = NAME,
+        kptfile: bytes | None = None,
+        nested: Mapping[str, bytes] | None = None,
+    ) -> None:
         self.krmfile = krmfile
         self.resources = resources
         self.where = where
+        self.name = name
+        self.kptfile = kptfile
+        self.nested: Mapping[str, bytes] = nested or {}
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Every file by its path below the package."""
+        kptfile = {} if self.kptfile is None else {KPTFILE: self.kptfile}
+        return {self.name: self.krmfile, **kptfile, **self.resources, **self.nested}
+
+    def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
+        """Return the package with other bytes in some of its files."""
+        return PackageFiles(
+            files.get(self.name, self.krmfile),
+            {path: files.get(path, data) for path, data in self.resources.items()},
+            self.where,
+            name=self.name,
+            kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
+            nested={path: files.get(path, data) for path, data in self.nested.items()},
+        )
 
 
 class Change(Value):
@@ -77,7 +110,7 @@ class Plan(Value):
 
 def read_krmfile(package: PackageFiles) -> Krmfile:
     """Parse a package's definitions."""
-    name = package.where + "Krmfile"
+    name = package.where + package.name
     return Krmfile(Source(name, decode(package.krmfile, name)[1]))
 
 
@@ -98,7 +131,7 @@ def plan(
     krmfile = krmfile or read_krmfile(package)
     changed = {
         name: setter.replaced(is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
-        for name, setter in _with_values(krmfile.definitions, values, package.where).items()
+        for name, setter in _with_values(krmfile.definitions, values, package.where + package.name).items()
     }
     return _plan(package, krmfile, changed, description)
 
@@ -110,7 +143,7 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     """
     krmfile = read_krmfile(package)
     setters = krmfile.definitions.setters
-    refuse(_unknown(name, setters, package.where) for name in names if name not in setters)
+    refuse(_unknown(name, setters, package.where + package.name) for name in names if name not in setters)
     problems = [
         setters[name].problem(f"setter {name!r} has no default to go back to", f"set it: packyard set DIR {name}=VALUE")
         for name in names
@@ -139,7 +172,7 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
 
 
 def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
-    return Problem(f'setter "{name}" is not found', file=where + "Krmfile", hint=suggest(name, known))
+    return Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
 
 
 def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str) -> Plan:
@@ -148,7 +181,7 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
-    _apply(package.krmfile, krmfile.source, edits, "Krmfile", files)
+    _apply(package.krmfile, krmfile.source, edits, package.name, files)
     names = _names(definitions, changed)
     for path, data in package.resources.items():
         if any(mark in data for mark in comment.MARKS) and any(name in data for name in names):

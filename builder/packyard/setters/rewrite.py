@@ -85,7 +85,8 @@ def parse_list(text: str) -> Sequence | None:
         roots = []
     if len(roots) != 1 or not isinstance(roots[0], Sequence):
         shown = double_quoted(text)
-        raise InputError(f"input to array setter must be an array of values, but found {shown}")
+        message = f"input to array setter must be an array of values, but found {shown}"
+        raise InputError(Problem(message, hint="a list is written [a, b]"))
     return roots[0] if roots[0].items else None
 
 

@@ -1,0 +1,204 @@
+"""A package in kpt's spelling: its Kptfile's values, the fields that kpt-set comments tag, and planning to set them.
+
+A setter is what the Kptfile's pipeline gives to apply-setters, or what a comment names. Setting one changes its value
+where the pipeline has it (in the Kptfile or in the file of a ``configPath``) and every field that it reaches, in
+the package and in the packages below: what ``kpt fn render`` would do, and no other byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters import kptfile, rewrite
+from packyard.setters.apply import Setting, apply
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.derived import KptSetter, derive
+from packyard.setters.kptfile import Mutator
+from packyard.setters.pattern import MARK
+from packyard.setters.plan import KPTFILE, Change, PackageFiles, Plan
+from packyard.setters.resourcelist import config_text
+from packyard.setters.tagged import Tagged, find
+from packyard.text import edit
+from packyard.text.document import decode, parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Document, Node, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
+from packyard.text.scalar import fits_plain, single_quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One place where the pipeline gives a setter its value."""
+
+    name: str
+    path: str
+    node: Node
+    mutator: Mutator
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with it, by its place."""
+        line, column = self.node.source.locate(self.node.start)
+        return Problem(message, file=self.node.source.name, line=line, column=column, hint=hint)
+
+
+class KptPackage:
+    """The files of a package that has a Kptfile, those with setters parsed."""
+
+    def __init__(self, package: PackageFiles) -> None:
+        self.package = package
+        self._documents: dict[str, list[Document]] = {}
+        for path, data in package.files.items():
+            if MARK in data:
+                self._parse(path)
+        self.declarations = list(self._declarations())
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the pipeline gives; a later function's value goes before an earlier one's."""
+        return {item.name: config_text(item.node) for item in self.declarations}
+
+    @property
+    def tagged(self) -> list[Tagged]:
+        """Every tagged field, file by file."""
+        return [field for documents in self._documents.values() for item in documents for field in find(item.root)]
+
+    def names(self) -> set[str]:
+        """Return the name of every setter."""
+        return {item.name for item in self.declarations}.union(*(field.pattern.names for field in self.tagged))
+
+    def setters(self) -> list[tuple[KptSetter, Problem]]:
+        """Return every setter with the place that says what it is, its count being that of the fields it reaches."""
+        tagged = self.tagged
+        roots = [item.root for documents in self._documents.values() for item in documents]
+        derived = {setter.name: setter for setter in derive(roots, self.values)}
+        places = {name: _place(field) for field in reversed(tagged) for name in field.pattern.names}
+        places |= {item.name: item.problem("") for item in self.declarations}
+        counts = {name: sum(name in field.pattern.names for field in tagged) for name in places}
+        found = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
+        return [
+            (KptSetter(name, setter.value, setter.type, counts[name]), places[name])
+            for name, setter in sorted(found.items())
+        ]
+
+    def plan(self, values: Mapping[str, Sequence[str]]) -> Plan:
+        """Plan to give setters these values; several texts are a list. Raises `InputError` with every fault."""
+        names = self.names()
+        where = self.package.where + KPTFILE
+        refuse(
+            Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, names))
+            for name in values
+            if name not in names
+        )
+        given = {name: _text(texts) for name, texts in values.items()}
+        known = self.values
+        edits: dict[str, list[Edit]] = {path: list(found) for path, found in self._record(given).items()}
+        changes: list[Change] = []
+        counts = dict.fromkeys(given, 0)
+        problems: list[Problem] = []
+        for path, documents in self._documents.items():
+            for document in documents:
+                try:
+                    applied = apply(document.root, given, known=known, keep_types=True)
+                except InputError as error:
+                    problems += error.problems
+                    continue
+                edits.setdefault(path, []).extend(applied.edits)
+                for setting in applied.settings:
+                    changes += _changes(setting, given)
+                    for name in given:
+                        counts[name] += setting.pattern.uses((name,))
+        refuse(problems)
+        files = {path: self._applied(path, found) for path, found in edits.items()}
+        definitions = Definitions({name: Setter(name, value=text, file=where) for name, text in given.items()}, {})
+        return Plan(
+            tuple(changes), {path: data for path, data in files.items() if data is not None}, counts, definitions
+        )
+
+    def _parse(self, path: str) -> list[Document]:
+        if path not in self._documents:
+            name = self.package.where + path
+            data = self.package.files[path]
+            self._documents[path] = parse_text(Source(name, decode(data, name)[1]))
+        return self._documents[path]
+
+    def _declarations(self) -> Iterable[Declaration]:
+        roots = [document.root for document in self._parse(KPTFILE) if document.root is not None]
+        for mutator in kptfile.find_mutators(roots[0] if roots else None):
+            path, data = KPTFILE, mutator.config_map
+            if mutator.config_path and data is None:
+                path, data = mutator.config_path, self._config(mutator)
+            for entry in data.entries if data else ():
+                yield Declaration(entry.name, path, entry.value, mutator)
+
+    def _config(self, mutator: Mutator) -> MappingNode | None:
+        path = mutator.config_path
+        if path not in self.package.files:
+            line, _ = mutator.node.source.locate(mutator.node.start)
+            message = f"configPath {path!r} is no YAML file of the package"
+            raise InputError(Problem(message, file=mutator.node.source.name, line=line))
+        roots = [document.root for document in self._parse(path) if document.root is not None]
+        return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
+
+    def _record(self, given: Mapping[str, str]) -> dict[str, list[Edit]]:
+        """Return the edits that put the values where the pipeline has them."""
+        edits: dict[str, list[Edit]] = {}
+        problems: list[Problem] = []
+        for item in self.declarations:
+            if item.name not in given:
+                continue
+            if item.mutator.is_selective:
+                hint = "change the Kptfile, then: kpt fn render"
+                problems.append(item.problem(f"setter {item.name!r} is given to some objects only", hint))
+            elif not isinstance(item.node, Scalar):
+                problems.append(item.problem(f"the value of setter {item.name!r} is no text"))
+            else:
+                text = _in_form_of(item.node, given[item.name])
+                found = rewrite.scalar(item.node, text, known=None, flow=_is_flow(item), keep_type=True)
+                edits.setdefault(item.path, []).extend(found)
+        refuse(problems)
+        return edits
+
+    def _applied(self, path: str, edits: list[Edit]) -> bytes | None:
+        """Return a file with its edits made, the first of two on one place; None where it stays as it is."""
+        data = self.package.files[path]
+        mark, text = decode(data, path)
+        places = {(found.start, found.end): found for found in reversed(edits)}
+        new = edit.apply(text, places.values())
+        return (mark + new).encode() if new != text else None
+
+
+def _text(texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    return "[" + ", ".join(text if fits_plain(text, flow=True) else single_quoted(text) for text in texts) + "]"
+
+
+def _in_form_of(old: Scalar, text: str) -> str:
+    """Write a list an item a line where the old one was written so."""
+    if old.style not in "|>" or not old.value.startswith("- "):
+        return text
+    try:
+        listed = rewrite.parse_list(text)
+    except InputError:  # a field that is a list refuses it, and says where
+        return text
+    return rewrite.block_text(listed, 0, Source("", "")) + "\n" if listed else text
+
+
+def _is_flow(item: Declaration) -> bool:
+    data = item.mutator.config_map
+    return bool(data and data.flow)
+
+
+def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[Change]:
+    line, column = setting.node.source.locate(setting.node.start)
+    name = next(name for name in setting.pattern.names if name in given)
+    new = setting.new if not isinstance(setting.node, SequenceNode) or setting.new else "[]"
+    yield Change(name, setting.node.source.name, line, column, setting.path, setting.old, new)
+
+
+def _place(field: Tagged) -> Problem:
+    line, column = field.node.source.locate(field.comment.start)
+    return Problem("", file=field.node.source.name, line=line, column=column)
