@@ -184,17 +184,17 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     _apply(package.krmfile, krmfile.source, edits, package.name, files)
     names = _names(definitions, changed)
     for path, data in package.resources.items():
-        if any(mark in data for mark in comment.MARKS) and any(name in data for name in names):
+        if any(mark in data for mark in comment.MARKS) and any(name.encode() in data for name in names):
             fields = _Fields(definitions, changed, counts)
             source = Source(package.where + path, decode(data, package.where + path)[1])
-            for document in parse_text(source):
+            for document in parse_text(source, around=names):
                 fields.visit(document)
             changes += fields.changes
             _apply(data, source, fields.edits, path, files)
     return Plan(tuple(changes), files, counts, definitions)
 
 
-def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[bytes]:
+def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]:
     """Return texts of which a file must hold one for any of its comments to reach a changed setter."""
     names = set(changed)
     for substitution in definitions.substitutions.values():
@@ -204,7 +204,7 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[byte
             reached = True
         if reached:
             names.add(substitution.name)
-    return [name.encode() for name in names] if all(map(str.isascii, names)) else [b""]
+    return sorted(names) if all(map(str.isascii, names)) else [""]
 
 
 def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:
