@@ -1,0 +1,168 @@
+"""Trees that are wrong, odd or hostile: an error with its place, bounded time, nothing written; or no harm at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+      x-k8s-cli:
+        setter:
+          name: V
+          value: old
+"""
+BOUND = 'x: old # {"$openapi":"V"}\n'
+
+
+def make(root: Path) -> Path:
+    root.mkdir()
+    (root / "Krmfile").write_text(KRMFILE, "utf-8")
+    (root / "r.yaml").write_text(BOUND, "utf-8")
+    return root
+
+
+def run(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "packyard.cli.main", *words]
+    return subprocess.run(command, cwd=root.parent, capture_output=True, text=True, check=False, timeout=60)
+
+
+def state(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def refused(root: Path, says: str, *words: str) -> None:
+    before = state(root)
+    done = run(root, *(words or ("set", root.name, "V=new")))
+    assert done.returncode == 1, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert state(root) == before
+
+
+def set_all_the_same(root: Path) -> None:
+    done = run(root, "set", root.name, "V=new")
+    assert done.returncode == 0, done.stderr
+    assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new")
+
+
+def krmfile_is_a_directory(root: Path) -> None:
+    (root / "Krmfile").unlink()
+    (root / "Krmfile").mkdir()
+
+
+def krmfile_is_a_list(root: Path) -> None:
+    (root / "Krmfile").write_text("- a\n", "utf-8")
+
+
+def krmfile_is_empty(root: Path) -> None:
+    (root / "Krmfile").write_text("", "utf-8")
+
+
+def krmfile_has_a_key_twice(root: Path) -> None:
+    (root / "Krmfile").write_text("openAPI: {}\n" + KRMFILE, "utf-8")
+
+
+def resource_is_not_utf_8(root: Path) -> None:
+    (root / "r.yaml").write_bytes(BOUND.encode() + b"# Gr\xfc\xdfe\n")
+
+
+def resource_is_binary(root: Path) -> None:
+    (root / "r.yaml").write_bytes(BOUND.encode() + bytes(range(256)))
+
+
+def resource_has_a_nul(root: Path) -> None:
+    (root / "r.yaml").write_bytes(BOUND.encode() + b"a: \x00\n")
+
+
+def resource_is_too_deep(root: Path) -> None:
+    (root / "r.yaml").write_text(BOUND + "a: " + "[" * 10_000 + "]" * 10_000 + "\n", "utf-8")
+
+
+def resource_does_not_parse(root: Path) -> None:
+    (root / "r.yaml").write_text(BOUND + "a: [\n", "utf-8")
+
+
+def fifo_in_the_tree(root: Path) -> None:
+    os.mkfifo(root / "f.yaml")
+
+
+def dangling_link(root: Path) -> None:
+    (root / "l.yaml").symlink_to("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (krmfile_is_a_directory, "package/Krmfile: is no regular file"),
+        (krmfile_is_a_list, "package/Krmfile:1: its root is no mapping"),
+        (krmfile_is_empty, "package/Krmfile: is empty"),
+        (krmfile_has_a_key_twice, "package/Krmfile:2:1: key 'openAPI' occurs twice"),
+        (resource_is_not_utf_8, "package/r.yaml:2: not UTF-8"),
+        (resource_is_binary, "package/r.yaml:"),
+        (resource_has_a_nul, "package/r.yaml:2:4"),
+        (resource_is_too_deep, "package/r.yaml:2:203: nested deeper than 200 levels"),
+        (resource_does_not_parse, "package/r.yaml:3:1"),
+        (fifo_in_the_tree, "package/f.yaml: is no regular file"),
+        (dangling_link, "package/l.yaml: is no regular file"),
+    ],
+)
+def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
+    root = make(tmp_path / "package")
+    spoil(root)
+    refused(root, says)
+
+
+def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / "sub").mkdir()
+    refused(root, "nowhere: is no directory", "set", "nowhere", "V=new")
+    refused(root, 'unable to find "Krmfile" in package "package/sub" (-R looks below)', "set", "package/sub", "V=new")
+    refused(root, "no directory below has one", "set", "package/sub", "V=new", "-R")
+
+
+def test_aliases_that_would_explode_are_only_read(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    bomb = "a0: &a0 [x]\n" + "".join(
+        f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]\n" for number in range(1, 30)
+    )
+    (root / "r.yaml").write_text(BOUND + bomb, "utf-8")
+    assert run(root, "set", "package", "V=new").returncode == 0
+    assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new") + bomb
+
+
+def test_very_long_lines_and_strange_names_do_no_harm(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / "long.yaml").write_text(f"a: {'x' * 1_000_000} # note\n{BOUND}", "utf-8")
+    (root / "line\nbreak.yaml").write_text(BOUND, "utf-8")
+    (root / "a..b.yaml").write_text(BOUND, "utf-8")
+    set_all_the_same(root)
+    for name in ("line\nbreak.yaml", "a..b.yaml"):
+        assert (root / name).read_text("utf-8") == BOUND.replace("old", "new")
+
+
+def test_a_circle_of_links_is_not_walked(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / "loop").symlink_to(".")
+    set_all_the_same(root)
+
+
+def test_read_only_files_are_named_at_once(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everything")
+    root = make(tmp_path / "package")
+    for name in ("Krmfile", "r.yaml"):
+        (root / name).chmod(0o444)
+    refused(root, "Krmfile: is read-only")
+    refused(root, "r.yaml: is read-only")
