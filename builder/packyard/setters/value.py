@@ -6,8 +6,9 @@ The rules are the OpenAPI keywords of the setter's definition, worded as kustomi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from packyard.setters import formats
 from packyard.setters.definition import Setter
 from packyard.text.node import Scalar
 from packyard.text.plain import scalar_value
@@ -97,12 +98,14 @@ def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Ite
         yield f"{where} should be at least {shortest} chars long"
     if isinstance(pattern, str) and not _matches(pattern, value):
         yield f"{where} should match '{pattern}'"
-    check = _FORMATS.get(str(schema.get("format", "")))
-    if check and value and not check(value):
+    if value and not formats.admits(str(schema.get("format", "")), value):
         yield f'{where} must be of type {schema["format"]}: "{value}"'
 
 
 def _faults_of_number(where: str, value: float, schema: Mapping[str, object]) -> Iterator[str]:
+    form = str(schema.get("format", ""))
+    if form in ("port", "uid") and not formats.admits(form, str(value)):
+        yield f'{where} must be of type {form}: "{value}"'
     most, least, step = schema.get("maximum"), schema.get("minimum"), schema.get("multipleOf")
     if isinstance(most, int | float) and (value > most or (schema.get("exclusiveMaximum") is True and value == most)):
         yield f"{where} should be less than {'' if schema.get('exclusiveMaximum') is True else 'or equal to '}{most}"
@@ -130,26 +133,6 @@ def _matches(pattern: str, value: str) -> bool:
     if value.endswith("\n"):
         value += "\0"
     return re.search(pattern.replace(r"\z", r"\Z"), value) is not None
-
-
-def _is_ip(version: int) -> Callable[[str], bool]:
-    def check(value: str) -> bool:
-        import ipaddress
-
-        try:
-            return ipaddress.ip_address(value).version == version
-        except ValueError:
-            return False
-
-    return check
-
-
-_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
-_FORMATS: dict[str, Callable[[str], bool]] = {
-    "ipv4": _is_ip(4),
-    "ipv6": _is_ip(6),
-    "hostname": lambda value: re.match(r"(?i)" + _LABEL + rf"(\.{_LABEL})*\Z", value) is not None,
-}
 
 
 def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:

@@ -1,0 +1,105 @@
+"""What definitions admit: every keyword beside the real program's answer, and the formats that are ours."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from packyard.errors import InputError
+from packyard.setters import formats
+from packyard.setters.change import change_setters
+
+KEYWORDS = [
+    ("type: string\nmaxLength: 3", "abc", "abcd"),
+    ("type: string\nminLength: 3", "abc", "ab"),
+    ("type: string\npattern: ^a+$", "aa", "ab"),
+    ("pattern: '^(/.*)?$'", "/x", "x"),
+    ("type: string\nenum: [a, b]", "b", "c"),
+    ("type: integer\nmaximum: 3", "3", "4"),
+    ("type: integer\nmaximum: 3\nexclusiveMaximum: true", "2", "3"),
+    ("type: integer\nminimum: 3", "3", "2"),
+    ("type: integer\nminimum: 3\nexclusiveMinimum: true", "4", "3"),
+    ("type: integer\nmultipleOf: 3", "6", "7"),
+    ("type: integer\nnullable: true", "5", "x"),
+    ("type: integer", "1e3", "1.5"),
+    ("type: number", "1.5", "abc"),
+    ("type: boolean", "true", "yes"),
+    ("type: string\nformat: ipv4", "10.0.0.5", "10.0.0.500"),
+    ("type: int", "3", "x"),
+]
+
+
+def make(root: Path, keywords: str) -> Path:
+    root.mkdir()
+    lines = "".join(f"      {line}\n" for line in keywords.splitlines())
+    (root / "Krmfile").write_text(
+        f"openAPI:\n  definitions:\n    io.k8s.cli.setters.V:\n{lines}"
+        '      x-k8s-cli:\n        setter:\n          name: V\n          value: "0"\n',
+        "utf-8",
+    )
+    (root / "r.yaml").write_text('x: 0 # {"$openapi":"V"}\n', "utf-8")
+    return root
+
+
+@pytest.mark.parametrize(("keywords", "good", "bad"), KEYWORDS)
+def test_a_keyword_admits_and_refuses_what_the_real_program_does_in_the_same_words(
+    kustomize3: Path, tmp_path: Path, keywords: str, good: str, bad: str
+) -> None:
+    theirs, ours = make(tmp_path / "theirs", keywords), make(tmp_path / "ours", keywords)
+
+    def real_set(value: str) -> subprocess.CompletedProcess[str]:
+        command = [kustomize3, "cfg", "set", ".", "V", value]
+        return subprocess.run(command, cwd=theirs, capture_output=True, text=True, check=False)
+
+    refused = real_set(bad)
+    assert refused.returncode == 1
+    with pytest.raises(InputError) as error:
+        change_setters(ours, {"V": [bad]})
+    said = [line for line in refused.stderr.splitlines() if line.startswith("V in body")]
+    assert said
+    assert [problem.message for problem in error.value.problems] == said
+    assert real_set(good).returncode == 0
+    change_setters(ours, {"V": [good]})
+
+
+def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> None:
+    package = make(tmp_path / "package", "type: string\nmaxLength: 1\npattern: ^a+$")
+    with pytest.raises(InputError) as error:
+        change_setters(package, {"V": ["bcd"], "VV": ["x"]})
+    assert [str(problem) for problem in error.value.problems] == [
+        f"{package}/Krmfile:3: V in body should be at most 1 chars long (the value is 'bcd')",
+        f"{package}/Krmfile:3: V in body should match '^a+$' (the value is 'bcd')",
+        f"{package}/Krmfile: setter \"W\" is not found (did you mean 'V'?)",
+    ]
+
+
+FORMATS = {
+    "dns-label": (["a", "a-b", "0a", "a" * 63], ["A", "-a", "a-", "a.b", "a" * 64]),
+    "dns-subdomain": (["a.b", "a", "a-b.c-d"], ["a..b", ".a", "A.b", "a." * 126 + "aa"]),
+    "hostname": (["Node-1.example.com"], ["a_b", "-a"]),
+    "quantity": (["1", "500m", "1.5Gi", "1e3", "+2k", ".5"], ["1GiB", "1 Gi", "Gi", "1.5.2", "m"]),
+    "ip": (["10.0.0.5", "::1"], ["10.0.0", "10.0.0.256", "x"]),
+    "ipv4": (["10.0.0.5"], ["::1"]),
+    "ipv6": (["fe80::1"], ["10.0.0.5"]),
+    "absolute-path": (["/", "/a b"], ["a", "./a"]),
+    "port": (["1", "65535"], ["0", "65536", "http", "-1"]),
+    "uid": (["0", "1000"], ["-1", "2147483648", "root"]),
+    "image": (
+        ["nginx", "docker.io/intel/x:1.7", "r:5000/a/b@sha256:" + "0" * 64, "a_b/c__d:T"],
+        ["Nginx", "a:b:c", "a@sha256:0", "a b", ":1", "a:" + "t" * 129],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_admits_what_kubernetes_does(name: str) -> None:
+    good, bad = FORMATS[name]
+    assert [text for text in good if not formats.admits(name, text)] == []
+    assert [text for text in bad if formats.admits(name, text)] == []
+
+
+def test_every_known_format_has_its_test_and_an_unknown_one_admits_everything() -> None:
+    assert set(FORMATS) == formats.KNOWN
+    assert formats.admits("nothing-known", "x")
