@@ -71,7 +71,7 @@ def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> N
     assert [str(problem) for problem in error.value.problems] == [
         f"{package}/Krmfile:3: V in body should be at most 1 chars long (the value is 'bcd')",
         f"{package}/Krmfile:3: V in body should match '^a+$' (the value is 'bcd')",
-        f"{package}/Krmfile: setter \"W\" is not found (did you mean 'V'?)",
+        f"{package}/Krmfile: setter \"VV\" is not found (did you mean 'V'?)",
     ]
 
 
