@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
 import real
+from contents import content
 from packyard.errors import InputError
 from packyard.setters.plan import PackageFiles, plan
-from packyard.text.scalar import implicit_type
 
 ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
@@ -32,17 +30,6 @@ ACCEPTED_BY_US = "with: colon # and hash"
 def read(file: Path) -> dict[str, Any]:
     case: dict[str, Any] = json.loads(file.read_bytes())
     return case
-
-
-def content(text: str) -> list[tuple[str, ...]]:
-    """What a YAML text says: its structure, and every scalar with its type, however it is quoted."""
-    return [
-        (event.value, implicit_type(event.value) if event.implicit[0] else "string")
-        if isinstance(event, ScalarEvent)
-        else (type(event).__name__,)
-        for event in yaml.parse(text, Loader=yaml.CBaseLoader)
-        if not isinstance(event, DocumentStartEvent | DocumentEndEvent)
-    ]
 
 
 def comments(text: str) -> list[str]:

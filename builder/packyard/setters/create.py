@@ -189,7 +189,8 @@ class _Binder:
         self.text = comment.write(new.name)
         self.match = match
         self.sets_lists = isinstance(new, NewSetter)
-        self.mark = ((new.value.split() or [new.field.rpartition(".")[2]])[0]).encode()
+        words = [] if isinstance(new, NewSetter) and new.type == "array" else new.value.split()
+        self.mark = (words or [new.field.rpartition(".")[2]])[0].encode()
         self.count = 0
         self.values: tuple[str, ...] = ()  # of the lists that were bound
         self.files: dict[str, bytes] = {}

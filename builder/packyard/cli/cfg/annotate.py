@@ -20,7 +20,7 @@ def run(words: Sequence[str]) -> int:
     parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=names)
     if len(parsed.arguments) > 1:
         raise UsageError(f"accepts at most 1 arg(s), received {len(parsed.arguments)}")
-    annotations = _annotations(parsed.values.get("kv", []))
+    pairs = [pair for given in parsed.values.get("kv", []) for pair in _split(given)]
     selection = annotate.Selection(
         kind=parsed.text("kind"),
         api_version=parsed.text("apiVersion"),
@@ -29,32 +29,36 @@ def run(words: Sequence[str]) -> int:
     )
 
     def change(data: bytes, name: str) -> bytes:
-        return annotate.annotate(data, name, annotations, selection)
+        return annotate.annotate(data, name, _annotations(pairs), selection)
 
     if not parsed.arguments:
         sys.stdout.buffer.write(change(sys.stdin.buffer.read(), "standard input"))
         return 0
     (folder,) = parsed.arguments
     folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
+    print(blocks.header(folder, ""))
     try:
         rewrite(Path(folder), folders, change)
     except InputError as error:
         raise UsageError(str(error)) from error
-    print("\n\n".join(f"{blocks.header(folder, found)}\nadded annotations in the package" for found in folders))
+    done = "added annotations in the package"
+    print("\n\n".join([done, *(f"{blocks.header(folder, below)}\n{done}" for below in folders[1:])]))
     return 0
 
 
-def _annotations(flags_given: Sequence[str]) -> dict[str, str]:
-    """Split what ``--kv`` was given at commas, which double quotes protect, and each part at its first ``=``."""
+def _split(given: str) -> list[str]:
+    """Split what ``--kv`` was given at commas, which double quotes protect."""
+    try:
+        return next(csv.reader([given], strict=True), [])
+    except csv.Error as error:
+        raise UsageError(f'invalid argument {blocks.quoted(given)} for "--kv" flag: {error}') from error
+
+
+def _annotations(pairs: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for given in flags_given:
-        try:
-            parts = next(csv.reader([given], strict=True), [])
-        except csv.Error as error:
-            raise UsageError(f'invalid argument {blocks.quoted(given)} for "--kv" flag: {error}') from error
-        for part in parts:
-            key, equals, value = part.partition("=")
-            if not equals:
-                raise UsageError(f"must specify --kv as KEY=VALUE: {part}")
-            found[key] = value
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"must specify --kv as KEY=VALUE: {pair}")
+        found[key] = value
     return found

@@ -9,7 +9,9 @@ from pathlib import Path
 from packyard.errors import InputError, NotHereError
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
+from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.plan import PackageFiles, Plan
+from packyard.text.node import Source
 from packyard.text.tree import Tree
 
 
@@ -50,17 +52,25 @@ def change(
         texts.append(text)
         return planned
 
-    lines: list[str] = []
     try:
         packages = find_packages(Tree(Path(folder)), recursive=recursive)
-        lines += [] if recursive else [header(folder, "")]
         apply(Path(folder), plan_one, recursive=recursive, dry_run=False)
     except InputError:
         if (code := otherwise()) is not None:
             return code
-        print("".join(f"{line}\n" for line in lines), end="")
+        if not recursive and _is_package(folder):
+            print(header(folder, ""))
         raise
     if len(refused) == len(packages) and (code := otherwise()) is not None:
         return code
     print("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True)))
     return 0
+
+
+def _is_package(folder: str) -> bool:
+    """Say whether a directory's definitions can be read: that is when kustomize begins to print."""
+    try:
+        Krmfile(Source(NAME, (Path(folder) / NAME).read_text("utf-8")))
+    except (InputError, OSError, ValueError):
+        return False
+    return True

@@ -45,7 +45,7 @@ def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSet
         raise UsageError(str(error)) from error
     if declared == "array" and not parsed.text("field"):
         raise UsageError("field flag must be set for array type setters")
-    if declared != "array" and not values and "value" not in parsed.values:
+    if parsed.text("type") != "array" and not values and "value" not in parsed.values:
         raise UsageError(
             "setter name and value must be provided, value can either be an argument or can be passed as a flag --value"
         )
