@@ -54,6 +54,7 @@ $(VENV): pyproject.toml
 
 # What a release of kustomize is told at link time; `version` prints it.
 .tools/kustomize-3: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
+.tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
 
 .SECONDEXPANSION:

@@ -18,6 +18,12 @@ def kustomize3() -> Path:
 
 
 @pytest.fixture(scope="session")
+def kustomize4() -> Path:
+    """kustomize 4.5.4, of the last line that has setters."""
+    return real.pinned_program("kustomize-4")
+
+
+@pytest.fixture(scope="session")
 def kustomize5() -> Path:
     """kustomize 5.7.1: the judge of composing and rendering."""
     return real.pinned_program("kustomize-5")

@@ -49,7 +49,7 @@ def implicit_type(text: str) -> str:
     if text in _FLOAT_NAMES:
         return "number"
     if text[0] in _NUMBER_START:
-        digits = text if text[0] == "." else text.replace("_", "")
+        digits = text if text.startswith("._") else text.replace("_", "")
         if _INT.match(digits):
             return "integer"
         if _FLOAT.match(digits):
