@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -230,11 +231,21 @@ def test_one_tree_may_use_both_spellings(package: Path) -> None:
 
 
 def test_packages_below_are_set_with_theirs_in_one_run(package: Path) -> None:
-    (package / "sub/Kptfile").write_bytes(KPTFILE.replace(b"configPath: setters.yaml", b"configMap: {}"))
-    changes = change_setters(package, {"app": ["shop"], "tag": ["2"]}, recursive=True)
+    (package / "sub/Kptfile").write_bytes(KPTFILE)
+    (package / "sub/setters.yaml").write_bytes(b'name: web # kpt-set: ${app}\ndata: {tag: "1.7"}\n')
+    original = files(package)
+    kept: dict[str, bytes] = {}
+
+    def keep(before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
+        assert set(before) == set(after)
+        kept.update({file.relative_to(package).as_posix(): data for file, data in before.items()})
+
+    changes = change_setters(package, {"app": ["shop"], "tag": ["2"]}, recursive=True, keep=keep)
     assert [change.package for change in changes] == ["", "sub"]
     assert b"shop      #" in (package / "sub/Kptfile").read_bytes()
     assert (package / "sub/zone.yml").read_bytes() == NESTED.replace(b"web", b"shop")
+    assert (package / "sub/setters.yaml").read_bytes() == b'name: shop # kpt-set: ${app}\ndata: {tag: "2"}\n'
+    assert kept == {path: data for path, data in original.items() if files(package)[path] != data}
 
 
 def test_a_kptfile_of_the_first_format_holds_definitions(tmp_path: Path) -> None:
@@ -250,3 +261,11 @@ def test_a_kptfile_of_the_first_format_holds_definitions(tmp_path: Path) -> None
         },
         app="shop",
     )
+
+
+def test_two_packages_that_reach_one_file_both_write_it(package: Path) -> None:
+    (package / "sub/Kptfile").unlink()
+    (package / "sub/Krmfile").write_bytes(KRMFILE)
+    (package / "sub/zone.yml").write_bytes(b'a: web # kpt-set: ${app}\nb: web # {"$openapi":"app"}\n')
+    change_setters(package, {"app": ["shop"]}, recursive=True)
+    assert (package / "sub/zone.yml").read_bytes() == b'a: shop # kpt-set: ${app}\nb: shop # {"$openapi":"app"}\n'

@@ -54,7 +54,7 @@ metadata:
 list: # kpt-set: ${zones}
 - a # first
 - b
-next: x # a note
+next: x
 """,
 }
 
@@ -168,10 +168,10 @@ def test_a_list_that_becomes_empty_under_kpt_does_not_bind_the_field_behind_it(r
     command = ("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--")
     run(*command, "zones=")
     text = read(tmp_path / "pkg")["sub/config.yaml"]
-    assert text.endswith("list: [] # kpt-set: ${zones}\nnext: x # a note\n")
+    assert text.endswith("list: [] # kpt-set: ${zones}\nnext: x\n")
     run(*command, "zones=[e]")
     text = read(tmp_path / "pkg")["sub/config.yaml"]
-    assert text.endswith("list: [e] # kpt-set: ${zones}\nnext: x # a note\n")
+    assert text.endswith("list: [e] # kpt-set: ${zones}\nnext: x\n")
 
 
 def test_a_refused_value_changes_no_file_and_kpt_shows_why(run: Run, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_what_create_setters_tags_is_listed_and_set_again(run: Run, tmp_path: Pa
         in (text["deployment.yaml"])
     )
     assert "script: |- # kpt-set: ${tag}\n    1.7\n" in text["sub/config.yaml"]
-    assert "list: # kpt-set: ${zones}\n- a # first\n- b\nnext: x # a note\n" in text["sub/config.yaml"]
+    assert "list: # kpt-set: ${zones}\n- a # first\n- b\nnext: x\n" in text["sub/config.yaml"]
     listed = run(*evaluate, "packyard fn list-setters").stderr
     for line in (
         "app, Value: web, Type: str, Count: 3",
@@ -233,3 +233,16 @@ def test_kustomize_build_runs_it_and_is_told_that_no_comment_arrived(run: Run, t
     (tmp_path / "pkg/kustomization.yaml").write_text(KUSTOMIZATION.splitlines()[0] + "\n", "utf-8")
     assert done.stdout == run("kustomize", "build", "pkg").stdout
     assert "warning: no comment was seen: kustomize build drops them all" in done.stderr
+
+
+def test_what_packyard_set_did_is_what_kpt_render_would_do(run: Run, tmp_path: Path) -> None:
+    files = {**FILES, "Kptfile": KPTFILE, "setters.yaml": SETTERS}
+    write(tmp_path / "pkg", files)
+    run("packyard", "set", "pkg", "tag=2.0", "replicas=7", "zones=[e, f]", "args=[]")
+    ours = read(tmp_path / "pkg")
+    assert sum(ours[path] != files[path] for path in files) == 4
+    expected = as_kpt_writes(run, tmp_path, ours)
+    run("kpt", "fn", "render", "pkg", "--allow-exec")
+    assert read(tmp_path / "pkg") == expected
+    listed = run("packyard", "setters", "pkg").stdout
+    assert [line.split()[:2] for line in listed.splitlines()[1:] if "replicas" in line] == [["replicas", "7"]]

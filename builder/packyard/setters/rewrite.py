@@ -68,7 +68,7 @@ def _block(old: Scalar, new: str) -> str:
     front, _, rest = header.partition(indicator)
     comment = re.sub(r"\A[-+0-9]*", "", rest)
     fits = bool(content and indent) and not content[0].isspace() and _PLAIN_BLOCK.match(new)
-    if not fits or (indicator == ">" and "\n" in content) or re.match(r"[-+]?[0-9]", rest):
+    if not fits or (indicator == ">" and "\n" in content):
         return front + double_quoted(new) + comment + (trailing or newline)
     chomp = {0: "-", 1: ""}.get(len(new) - len(content), "+")
     lines = [indent + line if line else "" for line in (new[:-1] if chomp == "+" else content).split("\n")]
