@@ -57,21 +57,37 @@ def change_setters(
     """
 
     def plan_package(package: PackageFiles) -> Plan | None:
-        krmfile = read_krmfile(package)
-        tagged = _tagged_names(package)
-        known = {*krmfile.definitions.setters, *tagged}
-        here = {name: texts for name, texts in values.items() if name in known or not recursive}
-        back = [name for name in unset if name in known or not recursive]
-        if not here and not back:
-            return None
-        if tagged:
-            return _in_both_spellings(package, krmfile, tagged, here, back, set_by, description)
-        if not back:
-            return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
-        return _both(package, here, back, set_by, description)
+        return plan_values(package, values, unset, only_known=recursive, set_by=set_by, description=description)
 
     wanted = [*values, *unset]
     return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
+
+
+def plan_values(
+    package: PackageFiles,
+    values: Mapping[str, Sequence[str]],
+    unset: Sequence[str] = (),
+    *,
+    only_known: bool = False,
+    set_by: str = "",
+    description: str = "",
+) -> Plan | None:
+    """Plan to set and unset values in one package, in whichever spelling it has them.
+
+    With ``only_known`` names that it does not have are left out, and None is returned where it has none of them.
+    """
+    krmfile = read_krmfile(package)
+    tagged = _tagged_names(package)
+    known = {*krmfile.definitions.setters, *tagged}
+    here = {name: texts for name, texts in values.items() if name in known or not only_known}
+    back = [name for name in unset if name in known or not only_known]
+    if not here and not back:
+        return None
+    if tagged:
+        return _in_both_spellings(package, krmfile, tagged, here, back, set_by, description)
+    if not back:
+        return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
+    return _both(package, here, back, set_by, description)
 
 
 def _tagged_names(package: PackageFiles) -> set[str]:

@@ -40,7 +40,7 @@ def derive(roots: Iterable[Node | None], given: Mapping[str, str] | None = None)
         for field in find(root):
             for setter in _of_field(field):
                 old = found.get(setter.name, replace(setter, count=0))
-                better = setter.type if old.type == "str" and setter.type != "array" else old.type
+                better = setter.type if old.type == "str" and (setter.type != "array" or not old.value) else old.type
                 found[setter.name] = replace(old, type=better, count=old.count + 1)
     return [setter for _, setter in sorted(found.items())]
 
