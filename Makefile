@@ -27,7 +27,8 @@ test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k nam
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
 
 fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
-	PACKYARD_FUZZ=$(FUZZ) $(BIN)/pytest -n $(JOBS) tests/setters/test_properties.py $(ARGS)
+	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
+	tests/setters/test_properties.py tests/text/test_journal.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .

@@ -21,6 +21,44 @@ TEXTS = [
     *("ä", "日本語", "é́", "a\u00a0b", "100m", "1Gi", "500Mi", "1000000000000", "0.1", "00", "0_1", "nan", "inf"),
 ]  # fmt: skip
 
+INDICATORS = "-?:,[]{}#&*!|>'\"%@`=~^$()<>;/\\."
+WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+MORE = sorted(
+    {
+        *(f"{mark}{text}" for mark in INDICATORS for text in ("", "x", " x")),
+        *(f"x{mark}{text}" for mark in INDICATORS for text in ("", "y", " y", ": y", " #y")),
+        *(
+            spelling
+            for word in WORDS
+            for spelling in (word, word.upper(), word.capitalize(), word[:-1] + word[-1].upper())
+        ),
+        *(
+            sign + number
+            for sign in "+-"
+            for number in ("0", "7", "07", "0x7", "0b1", "0o7", "1_0", "1.0", "1e3", ".1", "1.")
+        ),
+        *("0.10", "1.0e+3", "1e-3", "0x", "0b2", "0o8", "09", "1__0", "_1", "1_", "0.1.2", "1,000", "1 000", "٣", "½"),
+        *("2020-1-1 1:2:3", "2020-01-01t1:2:3z", "20-01-01", "12:30", "1:2:3:4", "-1:30"),
+        *(" x", "x ", "  ", "a  b", "a\u2003b", "a\tb", "---", "...", "--- a", "... a", "-- a", "<<: a", "? a", "- a"),
+        *(
+            "\U0001f600",
+            "a\U0001f600b",
+            "\u0660",
+            "\xe9",
+            "e\u0301",
+            "\u200b",
+            "\ufffd",
+            "'a'",
+            '"a"',
+            "a'b",
+            'a"b',
+            "'",
+            '"',
+        ),
+    }
+    - set(TEXTS)
+)
+
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
 kind: Krmfile
@@ -85,8 +123,14 @@ def real_set(kustomize3: Path, directory: Path, value: str) -> subprocess.Comple
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("kind", ["", "string"])
-@pytest.mark.parametrize("value", TEXTS)
+def test_the_table_has_three_hundred_values() -> None:
+    assert len({*TEXTS, *MORE}) >= 300
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [*((value, kind) for value in TEXTS for kind in ("", "string")), *((value, "") for value in MORE)],
+)
 def test_text_fields_read_as_after_the_real_set(
     kustomize3: Path, kustomize5: Path, tmp_path: Path, value: str, kind: str
 ) -> None:
@@ -158,7 +202,7 @@ def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == before
 
 
-@pytest.mark.parametrize("value", TEXTS)
+@pytest.mark.parametrize("value", [*TEXTS, *MORE])
 def test_setting_the_old_value_back_restores_the_bytes(tmp_path: Path, value: str) -> None:
     package = make(tmp_path / "package", resource=RESOURCE.replace("'old'", "'0'"))
     change_setters(package, {"V": ["old"]})

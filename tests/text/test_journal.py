@@ -30,6 +30,7 @@ openAPI:
           value: a
           isSet: true
 """
+KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))  # `make fuzz` asks for a thousand
 FILES = ("one.yaml", "two.yaml", "sub/three.yaml")
 
 
@@ -109,7 +110,7 @@ def test_a_kill_at_a_random_moment_leaves_files_that_the_next_command_makes_whol
     root = make(tmp_path / "package")
     seed = random.randrange(1 << 30)
     delays = random.Random(seed)
-    for number in range(25):
+    for number in range(KILLS):
         with subprocess.Popen([sys.executable, "-c", LOOP, str(root)], stdout=subprocess.PIPE) as victim:
             assert victim.stdout is not None
             victim.stdout.readline()
