@@ -27,7 +27,7 @@ VERBS = {
     "lint": ("lint", "say what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
-    "cfg": ("cfg", "kustomize's own `cfg set` and `cfg list-setters`, which kustomize v5 removed"),
+    "cfg": ("cfg", "kustomize's own `cfg` commands, which kustomize v5 removed"),
     "fn": ("fn", "KRM functions for kpt and kustomize: apply-setters, create-setters, list-setters"),
     "completion": ("completion", "print what makes a shell complete names and values"),
     "version": ("version", "print the version"),
