@@ -66,6 +66,21 @@ PLACES = {
     "behind text with a hash": "x: a#b C\n",
 }
 
+#: A document's body for a setter of lists.
+LIST_PLACES = {
+    "behind the key": "l: C\n- a\n",
+    "above the key": "C\nl:\n- a\n",
+    "above a key with a note": "C\nl: # note\n- a\n",
+    "behind the key, another one above": '# {"$openapi":"other"}\nl: C\n- a\n',
+    "above the key, another one behind": 'C\nl: # {"$openapi":"other"}\n- a\n',
+    "above a flow list": "C\nl: [a]\n",
+    "above an empty flow list": "C\nl: []\n",
+    "behind the dash above a list": "m:\n- C\n  l:\n  - a\n",
+    "above an item that begins with a list": "m:\nC\n- l:\n  - a\n",
+    "above an item that begins with a list that has a note": "m:\nC\n- l: # note\n  - a\n",
+    "above an item that begins with a flow list": "m:\nC\n- l: [a]\n",
+}
+
 #: Spellings of the comment itself.
 SPELLINGS = [
     '# {"$openapi":"foo"}',
@@ -94,12 +109,24 @@ ONLY_3_8_7 = {
 }
 
 
-def judge(program: Path, tmp_path: Path, text: str) -> None:
+LIST_KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.foo:
+      type: array
+      x-k8s-cli:
+        setter:
+          name: foo
+          listValues: [a]
+"""
+
+
+def judge(program: Path, tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
     counts = []
     for side in ("theirs", "ours"):
         folder = tmp_path / side
         folder.mkdir()
-        (folder / "Krmfile").write_text(KRMFILE, "utf-8")
+        (folder / "Krmfile").write_text(krmfile, "utf-8")
         (folder / "r.yaml").write_text(text, "utf-8")
     command = [program, "cfg", "set", ".", "foo", "99"]
     done = subprocess.run(command, cwd=tmp_path / "theirs", capture_output=True, text=True, check=True)
@@ -121,6 +148,11 @@ def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Path, tmp_pa
 @pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
 def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Path, tmp_path: Path, place: str) -> None:
     judge(kustomize4, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+
+
+@pytest.mark.parametrize("place", LIST_PLACES)
+def test_a_comment_binds_a_list_where_the_real_program_lets_it(kustomize3: Path, tmp_path: Path, place: str) -> None:
+    judge(kustomize3, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -71,7 +71,7 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
             yield Binding(value, path, *chosen, flow, chosen is not behind)
         return
     if isinstance(value, Sequence):
-        chosen = above or _bound(part.comment) or (behind if value.flow else None)
+        chosen = (_bound(part.comment) if part.comment else above) or (behind if value.flow else None)
         if chosen and isinstance(part, Entry):
             yield Binding(value, path, *chosen, flow, True)
         if behind and value.flow:
@@ -92,6 +92,8 @@ def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comme
         first, step = value.items[0], 0
     else:
         return
+    if isinstance(first.value, Sequence) and isinstance(first, Entry) and first.comment is None:
+        yield Binding(first.value, (*path, step), *above, flow, True)
     if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
         yield Binding(first.value, (*path, step), *above, flow, True)
 

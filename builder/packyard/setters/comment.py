@@ -6,7 +6,7 @@ Three forms, each a JSON object alone in the comment (kustomize 3.8.7, `fieldmet
     # {"$kpt-set":"NAME"}                                          the same, as kpt 0.x writes it
     # {"$ref":"#/definitions/io.k8s.cli.setters.NAME"}              exactly this definition
 
-Anything else is an ordinary comment.
+Anything else is an ordinary comment. A name is part of a URL: ``%xx`` stands for another sign.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ REF_PREFIX = "#/definitions/"
 MARKS = (b"$openapi", b"$ref", b'"$kpt-set"')
 
 _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
+_PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
 
 
 class Reference:
@@ -37,7 +38,7 @@ def parse(text: str) -> Reference | None:
     """Read a comment, its ``#`` included; None where it refers to nothing."""
     short = _SHORT.match(text)
     if short:
-        return Reference("", short.group(1))
+        return Reference("", _decoded(short.group(1)))
     body = text.lstrip("#").strip()
     if not (body.startswith("{") and ("$openapi" in body or "$ref" in body or "$kpt-set" in body)):
         return None
@@ -49,15 +50,15 @@ def parse(text: str) -> Reference | None:
         return None
     for key in ("$openapi", "$kpt-set"):
         if key in value and all(isinstance(member, str) for member in value.values()):
-            return Reference("", value[key])
+            return Reference("", _decoded(value[key]))
     ref = value.get("$ref")
     return parse_ref(ref) if isinstance(ref, str) else None
 
 
 def parse_ref(ref: str) -> Reference | None:
     """Read ``#/definitions/io.k8s.cli.setters.NAME`` or its like for a substitution."""
-    key = ref.removeprefix(REF_PREFIX)
-    if key == ref:
+    key = _decoded(ref.removeprefix(REF_PREFIX))
+    if not ref.startswith(REF_PREFIX):
         return None
     if key.startswith(SETTER_PREFIX):
         return Reference("setter", key.removeprefix(SETTER_PREFIX))
@@ -67,7 +68,24 @@ def parse_ref(ref: str) -> Reference | None:
 
 
 def write(name: str) -> str:
-    """Write the short form."""
+    """Write the short form, signs that a URL cannot hold as ``%xx``: ``größe`` is ``gr%C3%B6%C3%9Fe``."""
     import json
 
-    return "# " + json.dumps({"$openapi": name}, ensure_ascii=False, separators=(",", ":"))
+    if not is_plain(name):
+        from urllib.parse import quote
+
+        name = quote(name, safe="!$&'()*+,-.:;=?@[]_~")
+    return "# " + json.dumps({"$openapi": name}, separators=(",", ":"))
+
+
+def is_plain(name: str) -> bool:
+    """Say whether a comment spells a name as it is."""
+    return _PLAIN.match(name) is not None
+
+
+def _decoded(name: str) -> str:
+    if "%" not in name:
+        return name
+    from urllib.parse import unquote
+
+    return unquote(name)

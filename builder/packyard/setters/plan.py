@@ -204,7 +204,7 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
             reached = True
         if reached:
             names.add(substitution.name)
-    return sorted(names) if all(map(str.isascii, names)) else [""]
+    return sorted(names) if all(map(comment.is_plain, names)) else [""]
 
 
 def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:
