@@ -16,7 +16,7 @@ import argparse
 import sys
 
 from packyard.cli import output
-from packyard.setters import function
+from packyard.setters.kpt import function
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

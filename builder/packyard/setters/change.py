@@ -94,7 +94,7 @@ def _tagged_names(package: PackageFiles) -> set[str]:
     """Return the names of setters in kpt's spelling."""
     if package.kptfile is None:
         return set()
-    from packyard.setters.kptpackage import KptPackage
+    from packyard.setters.kpt.package import KptPackage
 
     return KptPackage(package).names()
 
@@ -109,7 +109,7 @@ def _in_both_spellings(
     description: str,
 ) -> Plan:
     """Plan for a package with a Kptfile: what definitions say first, then what the pipeline and comments say."""
-    from packyard.setters.kptpackage import KptPackage
+    from packyard.setters.kpt.package import KptPackage
 
     defined = krmfile.definitions.setters
     where = package.where + package.name

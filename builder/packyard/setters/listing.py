@@ -65,7 +65,7 @@ def _tagged_rows(package: PackageFiles) -> list[Row]:
     """Return a row for each setter in kpt's spelling; its type is that of its fields."""
     if package.kptfile is None:
         return []
-    from packyard.setters.kptpackage import KptPackage
+    from packyard.setters.kpt.package import KptPackage
 
     rows = []
     for found, place in KptPackage(package).setters():

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from packyard.setters.fieldtype import Step
-from packyard.setters.pattern import Pattern, parse
+from packyard.setters.kpt.pattern import Pattern, parse
 from packyard.text.node import Comment, Entry, Mapping, Node, Scalar, Sequence
 
 _HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")

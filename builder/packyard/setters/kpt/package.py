@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.setters import kptfile, rewrite
-from packyard.setters.apply import Setting, apply
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.derived import KptSetter, derive
-from packyard.setters.kptfile import Mutator
-from packyard.setters.pattern import MARK
+from packyard.setters.kpt import kptfile, rewrite
+from packyard.setters.kpt.apply import Setting, apply
+from packyard.setters.kpt.derived import KptSetter, derive
+from packyard.setters.kpt.kptfile import Mutator
+from packyard.setters.kpt.pattern import MARK
+from packyard.setters.kpt.resourcelist import config_text
+from packyard.setters.kpt.tagged import Tagged, find
 from packyard.setters.plan import KPTFILE, Change, PackageFiles, Plan
-from packyard.setters.resourcelist import config_text
-from packyard.setters.tagged import Tagged, find
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit

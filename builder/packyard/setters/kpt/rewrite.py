@@ -10,8 +10,8 @@ import re
 
 from packyard.errors import InputError, Problem
 from packyard.setters import value as values
+from packyard.setters.kpt.tagged import Tagged
 from packyard.setters.krmfile import last_end, line_break
-from packyard.setters.tagged import Tagged
 from packyard.text.document import parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Mapping, Node, Scalar, Sequence, Source

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packyard.setters.apply import apply
-from packyard.setters.pattern import Pattern
+from packyard.setters.kpt.apply import apply
+from packyard.setters.kpt.pattern import Pattern
 from packyard.text import edit
 from packyard.text.document import parse_text
 from packyard.text.node import Source

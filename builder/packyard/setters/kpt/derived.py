@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from packyard.errors import InputError
-from packyard.setters.rewrite import flow_text, parse_list, reads_as
-from packyard.setters.tagged import Tagged, find
+from packyard.setters.kpt.rewrite import flow_text, parse_list, reads_as
+from packyard.setters.kpt.tagged import Tagged, find
 from packyard.text.node import Node, Scalar, Sequence
 
 #: The types by their names in YAML tags, as kpt prints them.

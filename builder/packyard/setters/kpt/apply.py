@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.setters import rewrite
 from packyard.setters.binding import path_text
 from packyard.setters.fieldtype import field_type
-from packyard.setters.pattern import Pattern
-from packyard.setters.tagged import Tagged, find
+from packyard.setters.kpt import rewrite
+from packyard.setters.kpt.pattern import Pattern
+from packyard.setters.kpt.tagged import Tagged, find
 from packyard.text.edit import Edit
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Scalar

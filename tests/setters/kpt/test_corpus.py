@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import real
-from packyard.setters import function, pattern
+from packyard.setters.kpt import function, pattern
 from packyard.text.scalar import implicit_type
 
 CASES = {file.stem: json.loads(file.read_bytes()) for file in sorted((real.CORPUS / "kpt").glob("*.json"))}

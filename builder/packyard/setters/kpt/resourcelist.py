@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from packyard.errors import InputError, Problem
-from packyard.setters.rewrite import end_of_lines, flow_text
+from packyard.setters.kpt.rewrite import end_of_lines, flow_text
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError
-from packyard.setters import kptfile
-from packyard.setters.apply import Setting, apply
-from packyard.setters.derived import derive
+from packyard.setters.kpt import kptfile
+from packyard.setters.kpt.apply import Setting, apply
+from packyard.setters.kpt.derived import derive
+from packyard.setters.kpt.parameterize import read_wanted, tag
+from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, Item, ResourceList, Result, config_text
 from packyard.setters.krmfile import take_out
-from packyard.setters.parameterize import read_wanted, tag
 from packyard.setters.plan import KPTFILE
-from packyard.setters.resourcelist import ID_ANNOTATIONS, Item, ResourceList, Result, config_text
 from packyard.text.edit import Edit
 from packyard.text.scalar import double_quoted
 

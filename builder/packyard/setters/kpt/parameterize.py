@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.errors import InputError
-from packyard.setters import pattern
 from packyard.setters.binding import path_text
 from packyard.setters.fieldtype import Step
+from packyard.setters.kpt import pattern
+from packyard.setters.kpt.tagged import header_end, list_comment, scalar_comment
 from packyard.setters.krmfile import line_break
-from packyard.setters.tagged import header_end, list_comment, scalar_comment
 from packyard.text.document import parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Comment, Entry, Node, Scalar, Sequence, Source
