@@ -30,12 +30,14 @@ def change(
     plan_package: Callable[[PackageFiles], tuple[Plan, str]],
     *,
     recursive: bool,
+    kpt: bool = False,
     otherwise: Callable[[], int | None] = lambda: None,
 ) -> int:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
 
     What one package of several does not admit (`NotHereError`) is its text, and the others are changed. Where none
-    admits it ``otherwise`` is asked, and its answer is the exit code unless it is None.
+    admits it ``otherwise`` is asked, and its answer is the exit code unless it is None. With ``kpt`` a directory with a
+    Kptfile is a package too.
     """
     texts: list[str] = []
     refused: list[str] = []
@@ -53,8 +55,8 @@ def change(
         return planned
 
     try:
-        packages = find_packages(Tree(Path(folder)), recursive=recursive)
-        apply(Path(folder), plan_one, recursive=recursive, dry_run=False)
+        packages = find_packages(Tree(Path(folder)), recursive=recursive, kpt=kpt)
+        apply(Path(folder), plan_one, recursive=recursive, dry_run=False, kpt=kpt)
     except InputError:
         if (code := otherwise()) is not None:
             return code

@@ -25,7 +25,7 @@ def list_package_setters(words: Sequence[str]) -> int:
     folder, *names = parsed.arguments
     tree = Tree(Path(folder))
     try:
-        packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"])
+        packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
         journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
     except InputError:
         if (code := _list_version1(folder, names)) is not None:

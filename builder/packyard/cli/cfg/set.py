@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from packyard.cli import flags
 from packyard.cli.cfg import blocks
 from packyard.errors import NotHereError, UsageError
-from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
+from packyard.setters.change import plan_values
+from packyard.setters.plan import PackageFiles, Plan
 
 
 def set_value(words: Sequence[str]) -> int:
@@ -31,10 +32,9 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        krmfile = read_krmfile(package)
-        if name not in krmfile.definitions.setters:
+        planned = plan_values(package, {name: values}, only_known=True, set_by=by, description=description)
+        if planned is None:
             raise NotHereError(f'setter "{name}" is not found')
-        planned = plan(package, {name: values}, set_by=by, description=description, krmfile=krmfile)
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
     def set_version1() -> int | None:
@@ -47,7 +47,7 @@ def set_value(words: Sequence[str]) -> int:
     if parsed.text("version") == "v1":
         return set_version1() or 0
     recursive = parsed.switches["recurse-subpackages"]
-    return blocks.change(folder, plan_package, recursive=recursive, otherwise=set_version1)
+    return blocks.change(folder, plan_package, recursive=recursive, kpt=True, otherwise=set_version1)
 
 
 def _is_version1(parsed: flags.Flags, folder: str, name: str) -> bool:
