@@ -146,6 +146,11 @@ CREATE_SETTER = {
     "by value": Case(["create-setter", ".", "n", "3"], then="n"),
     "by value and end of path": Case(["create-setter", ".", "n", "3", "--field", "replicas"], then="n"),
     "by value and whole path": Case(["create-setter", ".", "n", "3", "--field", "spec.replicas"], then="n"),
+    "by the end of a path, not its middle": Case(
+        ["create-setter", ".", "n", "3", "--field", "replicas"],
+        tree("replicas: 3\nmyreplicas: 3\nreplicasmy: 3\nreplicas-x:\n  a: 3\nb.replicas.c: 3\n"),
+        then="n",
+    ),
     "by path alone": Case(["create-setter", ".", "n", "", "--field", "image"], then="n"),
     "in items": Case(["create-setter", ".", "n", "b"], then="n"),
     "that matches nothing": Case(["create-setter", ".", "n", "nowhere"]),

@@ -20,7 +20,7 @@ from packyard.setters import comment, place, schema
 from packyard.setters.addition import Text, Tree, add
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.krmfile import NAME, Krmfile
+from packyard.setters.krmfile import Krmfile
 from packyard.setters.plan import PackageFiles, Plan, read_krmfile
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
@@ -200,7 +200,7 @@ class _Binder:
     ) -> Creation:
         """Add the definitions, and return all that was done."""
         edits = add(krmfile.root, ("openAPI", "definitions"), entries)
-        self._keep(NAME, self.package.krmfile, krmfile.source, edits)
+        self._keep(self.package.name, self.package.krmfile, krmfile.source, edits)
         return Creation(Plan(files=self.files), self.count, markers)
 
     def _bind_file(self, path: str, data: bytes) -> None:

@@ -9,7 +9,7 @@ from packyard.errors import InputError, NotHereError
 from packyard.setters import comment, place
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.krmfile import NAME, Krmfile, take_out
+from packyard.setters.krmfile import Krmfile, take_out
 from packyard.setters.plan import PackageFiles, Plan, read_krmfile
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
@@ -41,7 +41,7 @@ def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substi
     )
     _check_unused(krmfile.definitions, kind, definition.name)
     files: dict[str, bytes] = {}
-    _keep(files, NAME, package.krmfile, krmfile.source, _take_definition_out(krmfile, prefix + definition.name))
+    _keep(files, package.name, package.krmfile, krmfile.source, _take_definition_out(krmfile, prefix + definition.name))
     for path, data in package.resources.items():
         if any(mark in data for mark in comment.MARKS):
             source = Source(package.where + path, decode(data, package.where + path)[1])
