@@ -468,12 +468,20 @@ def test_reads_the_names_that_the_real_program_writes(kustomize3: Path, tmp_path
     judge(kustomize3, tmp_path / "again", case)
 
 
-@pytest.mark.parametrize("name", [name for name, case in CREATE_SETTER.items() if case.then])
+#: Cases whose layout changes for good: lines are broken, a comment is replaced, an empty mapping is filled.
+FOR_GOOD = {
+    "behind every kind of scalar",
+    "inside brackets",
+    "a Krmfile in brackets",
+    "a Krmfile with an empty mapping",
+    "a Krmfile with definitions in brackets",
+}
+
+
+@pytest.mark.parametrize("name", [name for name, case in CREATE_SETTER.items() if case.then and name not in FOR_GOOD])
 def test_deleting_what_was_created_restores_the_bytes(tmp_path: Path, name: str) -> None:
-    """But for lines that were broken inside brackets, comments that were replaced, and a Krmfile's last line break."""
+    """But for a Krmfile's last line break."""
     case = CREATE_SETTER[name]
-    if name in ("behind every kind of scalar", "inside brackets") or "brackets" in name or "empty mapping" in name:
-        pytest.skip("the layout changes for good")
     ours = [sys.executable, "-m", "packyard.cli.main"]
     (tmp_path / "tree").mkdir()
     created = run(ours, tmp_path / "tree", case)
