@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from packyard.errors import UnavailableError
 
 JOURNAL = ".packyard-journal"
 _SUFFIX = ".packyard-new"
+_MANY = 32
 
 
 @contextmanager
@@ -67,8 +68,7 @@ def write(root_dir: Path, files: Mapping[Path, bytes]) -> None:
             _write_new(_staged(file), data, file)
         staged.append(_staged(root_dir / JOURNAL))
         _write_new(staged[-1], json.dumps([os.path.relpath(file, root_dir) for file in files]).encode(), None)
-        for path in staged:  # one behind the other: the first takes most of the others' changes along
-            _flush(path)
+        _flush_all(staged)
         handle = os.open(staged[-1], os.O_RDONLY)
     except OSError as error:
         for leftover in staged:
@@ -147,6 +147,15 @@ def _take_name(staged: Path, file: Path) -> None:
         staged.unlink()
     else:
         staged.replace(file)
+
+
+def _flush_all(paths: Sequence[Path]) -> None:
+    """Flush files to the disk: one by one while they are few, for the disk's whole queue waits for each of them."""
+    if len(paths) > _MANY:
+        os.sync()
+        return
+    for path in paths:
+        _flush(path)
 
 
 def _flush(path: Path) -> None:
