@@ -136,11 +136,11 @@ class _Reader:
 
     def _resolve(self, alias: Alias) -> Value:
         if alias.anchor not in self.anchored:
-            raise InputError(_problem(alias, f"{alias.lexeme} refers to nothing before it"))
+            raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it"))
         value = self.anchored[alias.anchor]
         self.left -= _size(value)
         if self.left < 0:
-            raise InputError(_problem(alias, f"its aliases stand for more than {MAX_VALUES} values"))
+            raise InputError(alias.problem(f"its aliases stand for more than {MAX_VALUES} values"))
         return copy.deepcopy(value)
 
     def _mapping(self, node: Mapping, flow: bool) -> dict[str, Value]:
@@ -156,7 +156,7 @@ class _Reader:
             merged += found if isinstance(found, list) else [found]
         for other in merged:
             if not isinstance(other, dict):
-                raise InputError(_problem(node, "a merge key takes mappings"))
+                raise InputError(node.problem("a merge key takes mappings"))
             for name, member in other.items():
                 value.setdefault(name, member)
         return value
@@ -177,12 +177,12 @@ class _Reader:
             if quoted or implicit_type(key.value) == "string":
                 scalars.read(key)  # which refuses characters and tags
                 return key.value
-        raise InputError(_problem(key, f"the key {key.lexeme!r} is no text", "put it in quotes"))
+        raise InputError(key.problem(f"the key {key.lexeme!r} is no text", "put it in quotes"))
 
 
 def _check_tag(node: Mapping | Sequence) -> None:
     if node.tag is not None:
-        raise InputError(_problem(node, f"a collection of type {node.tag!r} cannot be read"))
+        raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
 
 
 def _size(value: Value) -> int:
@@ -196,8 +196,3 @@ def _is_null(node: Node) -> bool:
 
 def _text(value: Value) -> str:
     return "" if value is None or isinstance(value, dict | list) else str(value)
-
-
-def _problem(node: Node, message: str, hint: str = "") -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

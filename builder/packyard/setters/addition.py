@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.setters.krmfile import append, line_break
 from packyard.text.edit import Edit
 from packyard.text.node import Entry, Node, Scalar
@@ -52,7 +52,7 @@ def add(
                 below = {key: below}
             return _insert(node, {name: below}, quoted) if entry is None else _fill(node, entry, below, quoted)
         if not isinstance(entry.value, MappingNode):
-            raise InputError(_problem(entry.value, f"{'.'.join(path[: depth + 1])} is no mapping"))
+            raise InputError(entry.value.problem(f"{'.'.join(path[: depth + 1])} is no mapping"))
         node = entry.value
     return _insert(node, entries, quoted)
 
@@ -78,7 +78,7 @@ def _fill(node: MappingNode, entry: Entry, below: Tree, quoted: Callable[[str], 
         return [Edit(old.start, old.end, (" " if old.start == old.end else "") + _flow(below, quoted))]
     colon = source.text.index(":", entry.key.end)
     if source.text[colon + 1 : old.start].strip() or old.lexeme[:1] in ("&", "!"):
-        raise InputError(_problem(old, "nothing can be added where a comment, an anchor or a tag stands"))
+        raise InputError(old.problem("nothing can be added where a comment, an anchor or a tag stands"))
     newline = line_break(source)
     indent = " " * (entry.start - source.line_start(entry.start) + 2)
     lines = "".join(f"{newline}{indent}{line}" for line in _block(below, quoted))
@@ -126,8 +126,3 @@ def _is_empty(node: Node) -> bool:
     if isinstance(node, Scalar):
         return node.style == "plain" and implicit_type(node.value) == "null"
     return isinstance(node, MappingNode) and not node.entries
-
-
-def _problem(node: Node, message: str) -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column)

@@ -119,7 +119,7 @@ def _section(root: Mapping) -> Mapping | None:
         if value is None or (isinstance(value, Scalar) and implicit_type(value.value) == "null"):
             return None
         if not isinstance(value, Mapping):
-            raise InputError(_at(value, f"{name} is no mapping"))
+            raise InputError(value.problem(f"{name} is no mapping"))
         node = value
     assert isinstance(node, Mapping)
     return node
@@ -168,11 +168,6 @@ def _parse_substitution(name: str, body: Mapping, entry: Entry) -> Substitution:
 
 def _texts(sequence: Sequence) -> list[str]:
     return [item.value.value for item in sequence.items if isinstance(item.value, Scalar)]
-
-
-def _at(node: Node, message: str) -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column)
 
 
 def _put_text(mapping: Mapping, key: str, text: str, new: list[str]) -> list[Edit]:
@@ -237,7 +232,7 @@ def _lines(entry: Entry) -> Edit:
     source = entry.key.source
     start = source.line_start(entry.start)
     if source.text[start : entry.start].strip(" \t"):
-        raise InputError(_at(entry.key, f"{entry.name} cannot be taken out where it stands"))
+        raise InputError(entry.key.problem(f"{entry.name} cannot be taken out where it stands"))
     end = last_end(entry.value)
     if end > entry.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
         return Edit(start, end, "")
@@ -256,7 +251,7 @@ def append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
     source = mapping.source
     kept = [entry for entry in mapping.entries if entry.name not in gone]
     if not kept:
-        raise InputError(_at(mapping, "nothing can be added to a mapping that is empty"))
+        raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
     end = last_end(kept[-1].value)
     if mapping.flow:
         return [Edit(end, end, "".join(f", {text}" for text in new))]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.setters import comment as comments
 from packyard.setters.krmfile import line_break
 from packyard.text.document import walk
@@ -41,7 +41,7 @@ def bind(part: Part, text: str) -> list[Edit]:
     if is_binding(old.text):
         return [Edit(old.start, old.end, text)]
     if old.start < value.start:
-        raise InputError(_problem(value, "a comment stands between the key and its value", "move it above the key"))
+        raise InputError(value.problem("a comment stands between the key and its value", "move it above the key"))
     return [_above(part, old.text), Edit(old.start, old.end, text)]
 
 
@@ -58,7 +58,7 @@ def bind_list(entry: Entry, text: str) -> list[Edit]:
     colon = source.text.find(":", entry.key.end, value.start)
     end = _line_end(source, entry.key.end)
     if not entry.key.end <= colon < end:
-        raise InputError(_problem(entry.key, "no comment can be put behind this key"))
+        raise InputError(entry.key.problem("no comment can be put behind this key"))
     end = len(source.text[:end].rstrip(" \t"))
     return [Edit(end, end, f" {text}")]
 
@@ -108,7 +108,7 @@ def _behind(value: Scalar, text: str) -> Edit:
     if following in ("", "\r", "\n"):
         return Edit(end, end, f" {text}")
     if end == value.end and following not in "]}":
-        raise InputError(_problem(value, "no comment can be put behind this value"))
+        raise InputError(value.problem("no comment can be put behind this value"))
     indent = _BLANKS.match(source.text, source.line_start(value.start))
     assert indent is not None
     return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ")
@@ -120,7 +120,7 @@ def _above(part: Part, text: str) -> Edit:
     before = source.text[start : part.start]
     if not _LINE_START.match(before):
         raise InputError(
-            _problem(part.value, "no comment can be put above this field", "give it a line of its own, or no note")
+            part.value.problem("no comment can be put above this field", "give it a line of its own, or no note")
         )
     indent = before[: len(before) - len(before.lstrip(" \t"))]
     return Edit(start, start, f"{indent}{text}{line_break(source)}")
@@ -135,7 +135,7 @@ def _alone_above(part: Part, text: str) -> Edit:
         "#"
     ):
         hint = "leave a blank line between"
-        raise InputError(_problem(part.value, "a comment above this field would not bind it below another", hint))
+        raise InputError(part.value.problem("a comment above this field would not bind it below another", hint))
     return edit
 
 
@@ -153,8 +153,3 @@ def _line_end(source: Source, position: int) -> int:
     end = source.text.find("\n", position)
     end = len(source.text) if end < 0 else end
     return end - 1 if source.text[end - 1 : end] == "\r" else end
-
-
-def _problem(node: Node, message: str, hint: str = "") -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

@@ -9,7 +9,7 @@ that a patch without a comment unbinds the setter; comments above an operation a
 
 from __future__ import annotations
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.setters.fieldtype import Step, is_known, merge_key
 from packyard.text.document import walk
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
@@ -52,12 +52,12 @@ def apply_operations(root: Mapping, operations: Sequence) -> None:
     for item in operations.items:
         operation = item.value
         if not isinstance(operation, Mapping):
-            raise InputError(_at(operation, "an operation has to be a mapping with op and path"))
+            raise InputError(operation.problem("an operation has to be a mapping with op and path"))
         name = operation.text("op")
         if name not in _OPERATIONS:
-            raise InputError(_at(operation, f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
+            raise InputError(operation.problem(f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
         if operation.get("path") is None:
-            raise InputError(_at(operation, f"{name} needs a path"))
+            raise InputError(operation.problem(f"{name} needs a path"))
         _operate(root, operation, name)
 
 
@@ -77,21 +77,21 @@ def _operate(root: Mapping, operation: Mapping, name: str) -> None:
         return
     entry = operation.entry("value")
     if entry is None:
-        raise InputError(_at(operation, f"{name} needs a value"))
+        raise InputError(operation.problem(f"{name} needs a value"))
     _refuse_ambiguous(entry.value)
     if name == "add":
         place.add(clone(entry.value), entry.comment)
     elif name == "replace":
         place.replace(clone(entry.value), entry.comment)
     elif _plain(place.part().value) != _plain(entry.value):
-        raise InputError(_at(operation, f"test failed: {operation.text('path')} is not the value given"))
+        raise InputError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
 
 def _refuse_ambiguous(value: Node) -> None:
     """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
     for node in walk(value):
         if isinstance(node, Scalar) and node.style == "plain" and node.value in YAML11_BOOLEANS:
-            raise InputError(_at(node, f"kustomize reads {node.value} in an operation as a boolean", "quote it"))
+            raise InputError(node.problem(f"kustomize reads {node.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:
@@ -101,7 +101,7 @@ class _Place:
         self.operation = operation
         self.pointer = pointer
         if not pointer.startswith("/"):
-            raise InputError(_at(operation, f"path {pointer!r} has to begin with /"))
+            raise InputError(operation.problem(f"path {pointer!r} has to begin with /"))
         *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
         parent: Node = root
         for position, step in enumerate(above):
@@ -109,7 +109,7 @@ class _Place:
             if found is None or not isinstance(found.value, Collection):
                 reached = "/" + "/".join(above[: position + 1])
                 raise InputError(
-                    _at(operation, f"path {pointer} does not exist: there is no list or mapping at {reached}")
+                    operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
             parent = found.value
         self.parent = parent
@@ -125,7 +125,7 @@ class _Place:
         """Return the entry or item there; one that is missing is an error."""
         found = self._child(self.parent, self.last)
         if found is None:
-            raise InputError(_at(self.operation, f"path {self.pointer} does not exist"))
+            raise InputError(self.operation.problem(f"path {self.pointer} does not exist"))
         return found
 
     def add(self, value: Node, comment: Comment | None) -> None:
@@ -142,7 +142,7 @@ class _Place:
         assert isinstance(self.parent, Sequence)
         size = len(self.parent.items)
         if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
-            raise InputError(_at(self.operation, f"path {self.pointer} does not exist: the list has {size} items"))
+            raise InputError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
         item = Item(value, value.start)
         item.comment = comment
         self.parent.items.insert(size if self.last == "-" else int(self.last), item)
@@ -183,7 +183,7 @@ def merge(root: Mapping, patch: Mapping) -> None:
 def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, path: tuple[Step, ...]) -> None:
     for entry in patch.entries:
         if entry.name.startswith("$"):
-            raise InputError(_at(entry.key, f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
         existing = target.entry(entry.name)
         if isinstance(entry.value, Scalar) and entry.value.style == "plain" and _is_null(entry.value):
             if existing is not None:
@@ -204,12 +204,14 @@ def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: t
     if isinstance(old, Sequence) and isinstance(new, Sequence):
         key = merge_key(version, kind, path) if is_known(version, kind) else None
         if key == "":
-            raise InputError(_at(new, "merging a list of plain values is not supported", "use an RFC 6902 patch"))
+            raise InputError(new.problem("merging a list of plain values is not supported", "use an RFC 6902 patch"))
         if key:
             _merge_items(old, new, key, version, kind, path)
             return
     if isinstance(old, Collection) != isinstance(new, Collection):
-        raise InputError(_at(new, f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"))
+        raise InputError(
+            new.problem(f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back")
+        )
     _refuse_directives(new)
     existing.value = clone(new)
     existing.comment = entry.comment
@@ -219,7 +221,7 @@ def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str
     added: list[Item] = []
     for item in new.items:
         if not isinstance(item.value, Mapping) or item.value.get(key) is None:
-            raise InputError(_at(item.value, f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
+            raise InputError(item.value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
         matches = [
             other.value
             for other in old.items
@@ -237,7 +239,7 @@ def _refuse_directives(node: Node) -> None:
     if isinstance(node, Mapping):
         for entry in node.entries:
             if entry.name.startswith("$"):
-                raise InputError(_at(entry.key, f"{entry.name} is not supported", "use an RFC 6902 patch"))
+                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
             _refuse_directives(entry.value)
     elif isinstance(node, Sequence):
         for item in node.items:
@@ -255,8 +257,3 @@ def _plain(node: Node) -> object:
         return [_plain(item.value) for item in node.items]
     assert isinstance(node, Scalar)
     return (node.value, implicit_type(node.value) if node.style == "plain" else "string")
-
-
-def _at(node: Node, message: str, hint: str = "") -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from packyard.errors import InputError, Problem
-from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
+from packyard.errors import InputError
+from packyard.text.node import Collection, Comment, Entry, Item, Mapping, Part, Scalar, Sequence
 from packyard.text.scalar import double_quoted, is_plain_text
 
 
@@ -27,7 +27,7 @@ def _mapping(node: Mapping, indent: str) -> Iterator[str]:
     for entry in node.entries:
         yield from (indent + comment.text for comment in entry.head)
         if not isinstance(entry.key, Scalar) or "\n" in entry.key.lexeme:
-            raise InputError(_problem(entry.key, "a key that is not text on one line cannot be composed"))
+            raise InputError(entry.key.problem("a key that is not text on one line cannot be composed"))
         yield from _value(f"{indent}{entry.key.lexeme}:", entry, indent, indent + "  ")
         yield from (f"{indent}{comment.text}" for comment in entry.foot)
 
@@ -74,7 +74,7 @@ def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:
         inner = indent if isinstance(value, Sequence) and isinstance(part, Entry) else deeper
         yield from _collection(value, inner)
     else:
-        raise InputError(_problem(value, "an alias cannot be composed", "write the value out"))
+        raise InputError(value.problem("an alias cannot be composed", "write the value out"))
 
 
 def _parts(node: Collection) -> list[Entry] | list[Item]:
@@ -84,7 +84,7 @@ def _parts(node: Collection) -> list[Entry] | list[Item]:
 def _scalar(node: Scalar, indent: str) -> list[str]:
     """Return the lines of a scalar: the first goes behind its key, the others are indented already."""
     if node.tag is not None or node.anchor is not None:
-        raise InputError(_problem(node, "tags and anchors cannot be composed", "write the value without"))
+        raise InputError(node.problem("tags and anchors cannot be composed", "write the value without"))
     lexeme = node.lexeme
     if node.style in "|>":
         return _block(node, indent)
@@ -97,7 +97,7 @@ def _block(node: Scalar, indent: str) -> list[str]:
     header, *lines = node.lexeme.splitlines()
     if "#" in header or any(character.isdigit() for character in header):
         hint = "leave the comment and the indentation indicator out"
-        raise InputError(_problem(node, f"a block scalar that begins {header!r} cannot be composed", hint))
+        raise InputError(node.problem(f"a block scalar that begins {header!r} cannot be composed", hint))
     if "+" not in header:
         while lines and not lines[-1].strip():
             lines.pop()
@@ -107,12 +107,7 @@ def _block(node: Scalar, indent: str) -> list[str]:
 
 def _check(node: Collection) -> None:
     if node.tag is not None or node.anchor is not None:
-        raise InputError(_problem(node, "tags and anchors cannot be composed", "write the value out"))
+        raise InputError(node.problem("tags and anchors cannot be composed", "write the value out"))
     if node.comment is not None and node.flow:
         hint = "write the collection without brackets, an item a line"
-        raise InputError(_problem(node, "a comment behind brackets cannot be composed", hint))
-
-
-def _problem(node: Node | Alias, message: str, hint: str = "") -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)
+        raise InputError(node.problem("a comment behind brackets cannot be composed", hint))

@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from packyard.errors import Problem
+
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 
 
@@ -72,6 +74,11 @@ class Node:
     def lexeme(self) -> str:
         """The text of the node as it is written, properties (``&anchor``, ``!tag``) included."""
         return self.source.text[self.start : self.end]
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the node, by the place where it begins."""
+        line, column = self.source.locate(self.start)
+        return Problem(message, file=self.source.name, line=line, column=column, hint=hint)
 
 
 class Scalar(Node):
