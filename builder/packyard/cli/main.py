@@ -22,7 +22,7 @@ VERBS = {
     "setters": ("setters", "show what can be set in a package, and what has to be"),
     "set": ("set", "set values, changing nothing but their fields"),
     "explain": ("explain", "show every field that a setter reaches, and through what"),
-    "undo": ("undo", "take the last set back, and the one before it"),
+    "undo": ("undo", "take the last change back, and the one before it"),
     "render": ("render", "build a use case's manifests, once all that is required is set"),
     "lint": ("lint", "say what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),

@@ -41,11 +41,15 @@ def _terminal_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> No
     Console(no_color="NO_COLOR" in os.environ).print(shown)
 
 
-def diff(before: bytes, after: bytes, path: str) -> str:
-    """Return a unified diff that ``patch`` and ``git apply`` accept; an empty text where nothing differs."""
+def diff(before: bytes, after: bytes | None, path: str) -> str:
+    """Return a unified diff that ``patch`` and ``git apply`` accept; an empty text where nothing differs.
+
+    Without ``after`` the file is removed.
+    """
     import difflib
 
-    lines = difflib.unified_diff(_lines(before), _lines(after), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm="\n")
+    new = "/dev/null" if after is None else f"b/{path}"
+    lines = difflib.unified_diff(_lines(before), _lines(after or b""), f"a/{path}", new, lineterm="\n")
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -17,10 +17,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
-from packyard.cli import flags, output
+from packyard.cli import flags, output, state
 from packyard.cli.flags import Flags
 from packyard.errors import Problem, UnavailableError, UsageError, refuse
 from packyard.setters.change import PackageChange, change_setters
@@ -65,7 +64,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
         set_by=parsed.text("set-by"),
         description=parsed.text("description"),
         dry_run=dry_run,
-        keep=partial(_keep, root_dir=directory, title=_title(values, unset)),
+        keep=state.keep(directory, _title(values, unset)),
     )
     if shape == "json":
         output.json_result([_document(change) for change in changes])
@@ -82,16 +81,6 @@ def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
     return ", ".join(
         [*(f"{name}={','.join(texts)}" for name, texts in values.items()), *(f"--unset {name}" for name in unset)]
     )
-
-
-def _keep(before: Mapping[Path, bytes], after: Mapping[Path, bytes], root_dir: Path, title: str) -> None:
-    """Remember the change for `packyard undo`; without a history it is made all the same."""
-    from packyard.cli import state
-
-    try:
-        state.history().record(root_dir, title, before, after)
-    except UnavailableError as error:
-        output.story(f"{error}; `packyard undo` will not know this change")
 
 
 def _values(words: list[str]) -> dict[str, list[str]]:

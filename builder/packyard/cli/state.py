@@ -1,15 +1,40 @@
-"""Where packyard keeps what it remembers between commands: ``$XDG_STATE_HOME/packyard``."""
+"""What packyard remembers between commands, in ``$XDG_STATE_HOME/packyard``: so far the history that `undo` reads."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from packyard.setters.history import History
+from packyard.cli import output
+from packyard.errors import UnavailableError
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from packyard.setters.change import Keep
+    from packyard.setters.history import History
 
 
 def history() -> History:
-    """Return the history of `set`."""
+    """Return the history of changes."""
+    from packyard.setters.history import History  # only where something is changed
+
     base = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"  # noqa: PTH117
     return History(folder / "packyard" / "history")
+
+
+def keep(root_dir: Path, title: str) -> Keep:
+    """Return what remembers a change below ``root_dir`` for `packyard undo`.
+
+    Where no history can be kept it says so on stderr, and the change is made all the same.
+    """
+
+    def record(before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]) -> None:
+        try:
+            history().record(root_dir, title, before, after)
+        except UnavailableError as error:
+            output.story(f"{error}; `packyard undo` will not know this change")
+
+    return record

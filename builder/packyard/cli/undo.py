@@ -1,4 +1,4 @@
-"""Take the last `packyard set` below DIR back: every file that it wrote gets its earlier bytes.
+"""Take the last change below DIR back, one of `packyard set` or `packyard cfg`: its files get their earlier bytes.
 
 Again takes back the one before. Refused where one of the files was changed since.
 """
@@ -25,9 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     history = state.history()
     if arguments.dry_run:
         entry = history.last(directory)
+        entry.check_unchanged()
         for file, data in sorted(entry.before.items()):
-            path = os.path.relpath(file, directory)
-            sys.stdout.write(output.diff(file.read_bytes(), data, path))
+            path = os.path.relpath(file, directory.resolve())
+            sys.stdout.write(output.diff(entry.after[file], data, path))
         return 0
     entry = history.undo(directory)
     for file in sorted(entry.before):

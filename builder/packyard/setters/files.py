@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
+from packyard.setters.change import Keep
 from packyard.setters.directory import read_resources
 from packyard.setters.krmfile import NAME
 from packyard.text import journal
@@ -31,9 +32,11 @@ def read(tree: Tree, folder: str, *, below_too: bool = False) -> dict[str, bytes
     return {prefix + path: data for path, data in read_resources(tree, folder, below_too=below_too).items()}
 
 
-def rewrite(directory: Path, folders: list[str], change: Rewrite, *, below_too: bool = False) -> None:
+def rewrite(
+    directory: Path, folders: list[str], change: Rewrite, *, keep: Keep | None = None, below_too: bool = False
+) -> None:
     """Change every resource file of the folders, or the one file that ``directory`` is, or none of them."""
-    root_dir, only = (directory.parent, directory.name) if directory.is_file() else (directory, "")
+    root_dir, only = (root_of(directory), directory.name if directory.is_file() else "")
     tree = Tree(root_dir)
     if not root_dir.is_dir():
         raise InputError(Problem("no such file or directory", file=str(directory)))
@@ -41,8 +44,15 @@ def rewrite(directory: Path, folders: list[str], change: Rewrite, *, below_too: 
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
             before |= read(tree, folder, below_too=below_too)
-        after = _change_all(root_dir, before, change)
-        tree.write({path: data for path, data in after.items() if data != before[path]})
+        after = {path: data for path, data in _change_all(root_dir, before, change).items() if data != before[path]}
+        if keep and after:
+            keep({root_dir / path: before[path] for path in after}, {root_dir / path: after[path] for path in after})
+        tree.write(after)
+
+
+def root_of(directory: Path) -> Path:
+    """Return the folder below which `rewrite` writes: that of the file where ``directory`` is one."""
+    return directory.parent if directory.is_file() else directory
 
 
 def _change_all(root_dir: Path, before: Mapping[str, bytes], change: Rewrite) -> dict[str, bytes]:

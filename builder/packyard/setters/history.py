@@ -1,4 +1,4 @@
-"""What `set` changed, kept so that it can be taken back: the bytes of every file before and after.
+"""What commands changed, kept so that it can be taken back: the bytes of every file before and after.
 
 The history lies in a folder of the user's, not in the packages, so it is neither packed nor built. Entries are numbered
 files; the newest hundred are kept.
@@ -19,12 +19,12 @@ KEPT = 100
 
 
 class Entry(Value):
-    """One command's change: the files that it wrote, by absolute path."""
+    """One command's change: the files that it wrote, by absolute path; before is None for one that it made."""
 
     __slots__ = ("after", "before", "number", "root_dir", "title")
 
     def __init__(
-        self, number: int, root_dir: Path, title: str, before: Mapping[Path, bytes], after: Mapping[Path, bytes]
+        self, number: int, root_dir: Path, title: str, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]
     ) -> None:
         self.number = number
         self.root_dir = root_dir
@@ -36,6 +36,16 @@ class Entry(Value):
         """Whether any of the files lies in a directory or below it."""
         return any(file.is_relative_to(directory) for file in self.before)
 
+    def check_unchanged(self) -> None:
+        """Raise `ConflictError` with every file that is not as this change left it."""
+        problems = [
+            Problem("was changed since; nothing was taken back", file=str(file))
+            for file, data in self.after.items()
+            if _read(file) != data
+        ]
+        if problems:
+            raise ConflictError(*problems)
+
 
 class History:
     """The entries in a folder, which is made when the first is recorded."""
@@ -43,16 +53,15 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def record(self, root_dir: Path, title: str, before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
+    def record(
+        self, root_dir: Path, title: str, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]
+    ) -> None:
         """Keep a change that is about to be made; one that is never made is passed over by `undo`."""
-        document = {
-            "root": str(root_dir.resolve()),
-            "title": title,
-            "files": {
-                str(file.resolve()): {"before": _to_text(data), "after": _to_text(after[file])}
-                for file, data in before.items()
-            },
+        files = {
+            str(file.resolve()): {"before": _to_text(data), "after": _to_text(after[file])}
+            for file, data in before.items()
         }
+        document = {"root": str(root_dir.resolve()), "title": title, "files": files}
         text = json.dumps(document).encode()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -70,7 +79,8 @@ class History:
                 if any(_read(file) != data for file, data in entry.before.items()):
                     return entry
                 self._file(entry.number).unlink(missing_ok=True)  # never made, or undone by hand
-        raise InputError(Problem("nothing to undo", file=str(directory), hint="`packyard set` is what can be undone"))
+        hint = "what `packyard set` and `packyard cfg` change can be undone"
+        raise InputError(Problem("nothing to undo", file=str(directory), hint=hint))
 
     def undo(self, directory: Path) -> Entry:
         """Take the newest change below a directory back, and return it.
@@ -79,14 +89,8 @@ class History:
         """
         entry = self.last(directory)
         with journal.locked(entry.root_dir, {file.parent for file in entry.before}):
-            problems = [
-                Problem("was changed since; nothing was taken back", file=str(file))
-                for file, data in entry.after.items()
-                if _read(file) != data
-            ]
-            if problems:
-                raise ConflictError(*problems)
-            journal.write(entry.root_dir, entry.before)
+            entry.check_unchanged()
+            _restore(entry)
             self._file(entry.number).unlink(missing_ok=True)
         return entry
 
@@ -120,8 +124,20 @@ class History:
                 Path(document["root"]),
                 document["title"],
                 {Path(file): _to_bytes(item["before"]) for file, item in files.items()},
-                {Path(file): _to_bytes(item["after"]) for file, item in files.items()},
+                {Path(file): _to_bytes(item["after"]) or b"" for file, item in files.items()},
             )
+
+
+def _restore(entry: Entry) -> None:
+    """Give files their earlier bytes, all or none; then remove the one that was made, if one was."""
+    rewritten = {file: data for file, data in entry.before.items() if data is not None}
+    if rewritten:
+        journal.write(entry.root_dir, rewritten)
+    for file in entry.before.keys() - rewritten.keys():
+        try:
+            file.unlink()
+        except OSError as error:
+            raise UnavailableError(f"{file}: {error.strerror}") from error
 
 
 def _read(file: Path) -> bytes | None:
@@ -131,9 +147,9 @@ def _read(file: Path) -> bytes | None:
         return None
 
 
-def _to_text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
+def _to_text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogateescape")
 
 
-def _to_bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+def _to_bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")

@@ -29,6 +29,8 @@ from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
 
 NAME = "Krmfile"
+#: One that defines nothing: the very bytes of kustomize 3.8.7.
+EMPTY = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile"
 
 
 class Krmfile:
@@ -93,12 +95,12 @@ class Krmfile:
 
 
 def create(file: Path) -> None:
-    """Write a Krmfile that defines nothing, where there is none: the very bytes and mode of kustomize 3.8.7."""
+    """Write a Krmfile that defines nothing, where there is none, with the mode that kustomize 3.8.7 gives it."""
     new = file.with_name(f".{NAME}.packyard-new")
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as stream:
-            stream.write(b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile")
+            stream.write(EMPTY)
         os.link(new, file)
     except (FileExistsError, NotADirectoryError) as error:
         raise ConflictError("directory already initialized with a Krmfile") from error

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags
+from packyard.cli import flags, state
 from packyard.cli.cfg import blocks
 from packyard.errors import InputError, UsageError
 from packyard.setters import annotate
-from packyard.setters.files import find_folders, rewrite
+from packyard.setters.files import find_folders, rewrite, root_of
 
 
 def run(words: Sequence[str]) -> int:
@@ -38,7 +38,8 @@ def run(words: Sequence[str]) -> int:
     folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
     print(blocks.header(folder, ""))
     try:
-        rewrite(Path(folder), folders, change)
+        keep = state.keep(root_of(Path(folder)), f"cfg annotate {' '.join(pairs)}")
+        rewrite(Path(folder), folders, change, keep=keep)
     except InputError as error:
         raise UsageError(str(error)) from error
     done = "added annotations in the package"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from packyard.cli import state
 from packyard.errors import InputError, NotHereError
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
@@ -29,11 +30,14 @@ def change(
     folder: str,
     plan_package: Callable[[PackageFiles], tuple[Plan, str]],
     *,
+    title: str,
     recursive: bool,
     kpt: bool = False,
     otherwise: Callable[[], int | None] = lambda: None,
 ) -> int:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
+
+    ``title`` is what `packyard undo` calls the change.
 
     What one package of several does not admit (`NotHereError`) is its text, and the others are changed. Where none
     admits it ``otherwise`` is asked, and its answer is the exit code unless it is None. With ``kpt`` a directory with a
@@ -56,7 +60,8 @@ def change(
 
     try:
         packages = find_packages(Tree(Path(folder)), recursive=recursive, kpt=kpt)
-        apply(Path(folder), plan_one, recursive=recursive, dry_run=False, kpt=kpt)
+        keep = state.keep(Path(folder), title)
+        apply(Path(folder), plan_one, recursive=recursive, dry_run=False, keep=keep, kpt=kpt)
     except InputError:
         if (code := otherwise()) is not None:
             return code

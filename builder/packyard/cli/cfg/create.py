@@ -34,7 +34,8 @@ def create_setter(words: Sequence[str]) -> int:
             lines.insert(0, f"{text}, but creating setter definition")
         return made.plan, "\n".join(lines)
 
-    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+    title = f"cfg create-setter {name}"
+    return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
 
 
 def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSetter:
@@ -123,7 +124,8 @@ def create_subst(words: Sequence[str]) -> int:
             lines.append(f"{text}, but creating substitution definition")
         return made.plan, "\n".join([*lines, f"created substitution {blocks.quoted(name)}"])
 
-    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+    title = f"cfg create-subst {name}"
+    return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
 
 
 def _told(marker: str, value: str | None) -> str:

@@ -13,15 +13,15 @@ from packyard.setters.plan import PackageFiles, Plan
 
 def delete_setter(words: Sequence[str]) -> int:
     """Delete a setter and the comments that refer to it."""
-    return _delete(words, "setter", delete.delete_setter)
+    return _delete(words, "delete-setter", "setter", delete.delete_setter)
 
 
 def delete_subst(words: Sequence[str]) -> int:
     """Delete a substitution and the comments that refer to it."""
-    return _delete(words, "substitution", delete.delete_substitution)
+    return _delete(words, "delete-subst", "substitution", delete.delete_substitution)
 
 
-def _delete(words: Sequence[str], kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
+def _delete(words: Sequence[str], command: str, kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
     parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=())
     if len(parsed.arguments) != 2:
         raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
@@ -30,4 +30,5 @@ def _delete(words: Sequence[str], kind: str, plan_deletion: Callable[[PackageFil
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         return plan_deletion(package, name), f"deleted {kind} {blocks.quoted(name)}"
 
-    return blocks.change(folder, plan_package, recursive=parsed.switches["recurse-subpackages"])
+    title = f"cfg {command} {name}"
+    return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags
+from packyard.cli import flags, state
 from packyard.errors import ConflictError, UsageError
-from packyard.setters.krmfile import NAME, create
+from packyard.setters.krmfile import EMPTY, NAME, create
 
 
 def init(words: Sequence[str]) -> int:
@@ -15,8 +15,10 @@ def init(words: Sequence[str]) -> int:
     arguments = flags.parse(words, switches={}, values=()).arguments
     if len(arguments) > 1:
         raise UsageError(f"accepts at most 1 arg(s), received {len(arguments)}")
+    file = Path(*arguments) / NAME
     try:
-        create(Path(*arguments) / NAME)
+        create(file)
     except ConflictError as error:
         raise UsageError(str(error)) from error
+    state.keep(file.parent, "cfg init")({file: None}, {file: EMPTY})
     return 0

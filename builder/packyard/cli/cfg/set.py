@@ -47,7 +47,8 @@ def set_value(words: Sequence[str]) -> int:
     if parsed.text("version") == "v1":
         return set_version1() or 0
     recursive = parsed.switches["recurse-subpackages"]
-    return blocks.change(folder, plan_package, recursive=recursive, kpt=True, otherwise=set_version1)
+    title = f"cfg set {name} {' '.join(values)}"
+    return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True, otherwise=set_version1)
 
 
 def _is_version1(parsed: flags.Flags, folder: str, name: str) -> bool:

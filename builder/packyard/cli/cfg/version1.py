@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from packyard.cli import tablewriter
+from packyard.cli import state, tablewriter
 from packyard.errors import InputError
 from packyard.setters import version1
 from packyard.setters.directory import find_packages, read_package
@@ -25,7 +25,8 @@ def is_alone(folder: str, name: str = "") -> bool:
 def set_value(folder: str, name: str, value: str, *, set_by: str, description: str) -> int:
     """Set a setter in every file below."""
     setting = version1.Setting(name, value, set_by=set_by, description=description)
-    rewrite(Path(folder), [""], setting, below_too=True)
+    keep = state.keep(Path(folder), f"cfg set {name} {value}")
+    rewrite(Path(folder), [""], setting, keep=keep, below_too=True)
     print(f"set {setting.count} fields")
     return 0
 
@@ -44,7 +45,8 @@ def print_table(folder: str, name: str) -> int:
 
 def create_setter(folder: str, new: version1.NewSetter) -> int:
     """Create a setter in every file below; print nothing."""
-    rewrite(Path(folder), [""], version1.creation(new), below_too=True)
+    keep = state.keep(Path(folder), f"cfg create-setter {new.name}")
+    rewrite(Path(folder), [""], version1.creation(new), keep=keep, below_too=True)
     return 0
 
 

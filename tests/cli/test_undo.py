@@ -1,0 +1,121 @@
+"""`packyard undo` after every command that changes files: the earlier bytes, again those before, never later work."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from running import COMMAND, done, environment, packyard
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.n:
+      x-k8s-cli:
+        setter:
+          name: n
+          value: a
+    io.k8s.cli.substitutions.s:
+      x-k8s-cli:
+        substitution:
+          name: s
+          pattern: ${n}-x
+          values:
+          - marker: ${n}
+            ref: '#/definitions/io.k8s.cli.setters.n'
+"""
+RESOURCE = 'a:   a # {"$openapi":"n"}\r\nb: v # why\nc: v:1 # é\n\nd: a-x # {"$openapi":"s"}'
+VERSION_1 = 'x: asm # {"type":"string","x-kustomize":{"setter":{"name":"p","value":"asm"}}}\n'
+COMMANDS = {
+    "set": ("set", ".", "n", "b"),
+    "set below": ("set", ".", "n", "b", "-R"),
+    "set of version 1": ("set", ".", "p", "z"),
+    "create-setter": ("create-setter", ".", "m", "v"),
+    "create-subst": ("create-subst", ".", "t", "--field-value", "v:1", "--pattern", "${i}:${j}"),
+    "delete-setter": ("delete-setter", "sub", "n"),
+    "delete-subst": ("delete-subst", ".", "s"),
+    "annotate": ("annotate", ".", "--kv", "k=v"),
+    "annotate one file": ("annotate", "r.yaml", "--kv", "k=v"),
+    "init": ("init", "empty"),
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    root = tmp_path / "package"
+    for folder in ("", "sub", "empty"):
+        (root / folder).mkdir(parents=True)
+    simple = KRMFILE.split("    io.k8s.cli.substitutions")[0]
+    for path, text in (("Krmfile", KRMFILE), ("r.yaml", RESOURCE), ("sub/Krmfile", simple), ("sub/r.yaml", RESOURCE)):
+        (root / path).write_bytes(text.encode())
+    (root / "1.yaml").write_text(VERSION_1, "utf-8")
+    return root
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_undo_restores_the_bytes_before_a_cfg_command(package: Path, command: str) -> None:
+    before = content(package)
+    done("cfg", *COMMANDS[command], cwd=package)
+    after = content(package)
+    assert after != before
+    diff = subprocess.run(
+        [*COMMAND, "undo", "--dry-run"], cwd=package, env=environment(), stdout=subprocess.PIPE
+    ).stdout
+    assert content(package) == after
+    assert done("undo", cwd=package).split() == sorted(path for path in after if after[path] != before.get(path))
+    assert content(package) == before
+    done("cfg", *COMMANDS[command], cwd=package)
+    subprocess.run(["git", "apply", "-"], cwd=package, input=diff, check=True)
+    assert content(package) == before
+
+
+def test_undo_again_takes_back_the_command_before(package: Path) -> None:
+    states = [content(package)]
+    for words in (("init", "empty"), ("create-setter", "empty", "m", "v"), ("set", "empty", "m", "w")):
+        done("cfg", *words, cwd=package)
+        states.append(content(package))
+    for state, title in zip(reversed(states[:-1]), ("cfg set m w", "cfg create-setter m", "cfg init"), strict=True):
+        assert packyard("undo", cwd=package).stderr == f"taken back: {title}\n"
+        assert content(package) == state
+    refused = packyard("undo", cwd=package)
+    assert (refused.returncode, content(package)) == (1, states[0])
+    assert "nothing to undo" in refused.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str, dry_run: list[str]) -> None:
+    before = content(package)
+    done("cfg", *COMMANDS[command], cwd=package)
+    changed = next(path for path, data in content(package).items() if data != before.get(path))
+    with (package / changed).open("a", encoding="utf-8") as file:
+        file.write("\n# mine")
+    after = content(package)
+    refused = packyard("undo", *dry_run, cwd=package)
+    assert refused.returncode == 1
+    assert f"{changed}: was changed since" in refused.stderr
+    assert content(package) == after
+
+
+def test_a_command_that_is_refused_leaves_nothing_to_undo(package: Path) -> None:
+    for words in (("init", "sub"), ("create-setter", ".", "n", "v"), ("annotate", ".", "--kv", "k"), ("annotate", ".")):
+        packyard("cfg", *words, cwd=package)
+    assert "nothing to undo" in packyard("undo", cwd=package).stderr
+
+
+def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_stdout(
+    package: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "state").write_text("no folder", "utf-8")
+    process = packyard("cfg", "set", ".", "n", "b", cwd=package, XDG_STATE_HOME=str(tmp_path / "state"))
+    assert process.stdout == './\nset 2 field(s) of setter "n" to value "b"\n'
+    assert "`packyard undo` will not know this change" in process.stderr
+    assert b"a:   b " in content(package)["r.yaml"]
