@@ -24,6 +24,19 @@ openAPI:
           name: PORT
           value: "80"
 """
+KPTFILE = """\
+apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata:
+  name: app
+pipeline:
+  mutators:
+  - image: gcr.io/kpt-fn/apply-setters:v0.2
+    configMap:
+      TAG: "1.7"
+      DEBUG: "true"
+"""
+TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEBUG}\nhost: a # kpt-set: ${HOST}\n"
 
 
 def complete(folder: Path, *words: str) -> list[str]:
@@ -49,6 +62,12 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def package(tmp_path: Path) -> Path:
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "Krmfile").write_text(KRMFILE, "utf-8")
+    both = tmp_path / "kpt" / "both"
+    both.mkdir(parents=True)
+    (both.parent / "Kptfile").write_text(KPTFILE, "utf-8")
+    (both.parent / "app.yaml").write_text(TAGGED, "utf-8")
+    (both / "Kptfile").write_text(KPTFILE.replace('      DEBUG: "true"\n', ""), "utf-8")
+    (both / "Krmfile").write_text(KRMFILE, "utf-8")
     return tmp_path
 
 
@@ -63,6 +82,16 @@ def package(tmp_path: Path) -> Path:
         (["set", "pkg", "POLICY", "N"], ["Never"]),
         (["set", "-R", "pkg", "PORT=80", "POL"], ["POLICY="]),
         (["explain", "pkg", "POR"], ["PORT"]),
+        (["set", "pkg", "--unset", "PO"], ["POLICY", "PORT"]),
+        (["set", "kpt", ""], ["DEBUG=", "HOST=", "TAG="]),
+        (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
+        (["set", "kpt", "DEBUG="], ["DEBUG=false", "DEBUG=true"]),
+        (["set", "kpt/both", ""], ["POLICY=", "PORT=", "TAG="]),
+        (["explain", "kpt", "T"], ["TAG"]),
+        (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
+        (["cfg", "set", "kpt", ""], ["DEBUG", "HOST", "TAG"]),
+        (["cfg", "set", "pkg", "POLICY", "A"], ["Always"]),
+        (["cfg", "delete-setter", "pkg", "POR"], ["PORT"]),
         (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
     ],
 )

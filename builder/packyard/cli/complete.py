@@ -8,6 +8,8 @@ from pathlib import Path
 from packyard.errors import PackyardError
 
 _SHELLS = ("bash", "zsh")
+#: What stands for a truth value, by the names that Krmfiles and kpt have for its type.
+_BOOLEANS = dict.fromkeys(("boolean", "bool"), ("true", "false"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,10 +30,14 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from VERBS
         return
     verb, *before = [word for word in words[:-1] if not word.startswith("-")]
-    if verb == "set" and before:
-        yield from _names(Path(before[0]), words[-1], before[1:])
+    if verb == "cfg":
+        yield from _of_cfg(before, words[-1])
+    elif verb == "set" and words[-2] == "--unset":
+        yield from _setters(before[0]) if before else ()
+    elif verb == "set" and before:
+        yield from _assignments(before[0], words[-1], before[1:])
     elif verb == "explain" and before:
-        yield from (name.removesuffix("=") for name in _names(Path(before[0]), "", []))
+        yield from _setters(before[0])
     elif verb in ("get", "build", "publish"):
         from packyard.source import workspace
 
@@ -40,23 +46,45 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from _SHELLS
 
 
-def _names(directory: Path, word: str, before: list[str]) -> Iterator[str]:
-    """Offer setter names; behind ``NAME=``, or behind a bare NAME, the values that its definition lists."""
-    from packyard.setters.directory import find_packages, read_package
+def _of_cfg(before: list[str], word: str) -> Iterator[str]:
+    """Offer the commands; behind a directory the names that a command can take, then a setter's values."""
+    from packyard.cli.cfg import COMMANDS
+
+    if not before:
+        yield from COMMANDS
+    elif before[0] in ("set", "list-setters", "delete-setter") and len(before) == 2:
+        yield from _setters(before[1])
+    elif before[0] == "set" and len(before) > 2:
+        yield from _assignments(before[1], word, before[2:])
+
+
+def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
+    """Offer ``NAME=``; behind ``NAME=``, or behind a bare NAME, the values that its definition lists."""
+    name, equals, _ = word.partition("=")
+    values = _setters(directory)
+    if equals:
+        yield from (f"{name}={value}" for value in values.get(name, ()))
+    elif before and "=" not in before[0]:
+        yield from values.get(before[0], ())
+    else:
+        yield from (f"{name}=" for name in values)
+
+
+def _setters(directory: str) -> dict[str, list[str]]:
+    """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
+    from packyard.setters.directory import find_all, read_package
+    from packyard.setters.kpt.package import KptPackage
     from packyard.setters.plan import read_krmfile
     from packyard.text.tree import Tree
 
-    tree = Tree(directory)
-    recursive = not (directory / "Krmfile").exists()
-    name, equals, _ = word.partition("=")
-    for package in find_packages(tree, recursive=recursive):
-        for setter in read_krmfile(read_package(tree, package)).definitions.setters.values():
+    tree = Tree(Path(directory))
+    found: dict[str, list[str]] = {}
+    for package in find_all(tree):
+        files = read_package(tree, package)
+        for setter in read_krmfile(files).definitions.setters.values():
             listed = setter.schema.get("enum")
             values = [*setter.enum_values, *(map(str, listed) if isinstance(listed, list) else ())]
-            values += ["true", "false"] if setter.type == "boolean" else []
-            if equals:
-                yield from (f"{name}={value}" for value in values if setter.name == name)
-            elif before and "=" not in before[0]:
-                yield from (value for value in values if setter.name == before[0])
-            else:
-                yield setter.name + "="
+            found.setdefault(setter.name, []).extend((*values, *_BOOLEANS.get(setter.type, ())))
+        for tagged, _ in KptPackage(files).setters() if files.kptfile is not None else ():
+            found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
+    return found
