@@ -51,9 +51,9 @@ def _kustomizations(arguments: argparse.Namespace, names: list[str], out_dir: Pa
         described = package.read(workspace, name)
         for use_case in described.use_cases:
             folder = out_dir / name / use_case.path
-            folder.mkdir(parents=True, exist_ok=True)
-            data = kustomization.write(workspace, described, use_case, folder.resolve())
-            (folder / "kustomization.yaml").write_bytes(data)
+            for path, data in kustomization.write(workspace, described, use_case).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(data)
             print(folder)
-    output.story("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
+    output.story("build each with: kustomize build DIR")
     return 0

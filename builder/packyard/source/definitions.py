@@ -1,12 +1,17 @@
-"""The Krmfile of a use case: the definitions of its parts that its comments reach, each as its part wrote it."""
+"""The Krmfile of a use case: the definitions of its parts that its comments reach, each as its part wrote it.
+
+Two things need not be written, as they follow: the ``values`` of a substitution (each ``${NAME}`` of its pattern is
+the setter of that name, else the substitution), and ``NAME_VALUE``, the text of a setter NAME that is a number.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
-from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.value import PLAIN_TYPES
@@ -18,6 +23,8 @@ from packyard.text.node import Document, Entry, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
+
+_MARKER = re.compile(r"\$\{([^{}]+)\}")
 
 
 def compose_krmfile(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str]) -> bytes:
@@ -53,7 +60,52 @@ def _definitions(part: Part) -> dict[str, Entry]:
                 name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
                 problems.append(Problem(f"{name} is defined otherwise in {there}", file=str(path), line=line))
     refuse(problems)
+    return _with_implied(found)
+
+
+def _with_implied(entries: dict[str, Entry]) -> dict[str, Entry]:
+    """Write out what the parts left to be understood."""
+    found: dict[str, Entry] = {}
+    for key, entry in entries.items():
+        found[key] = entry
+        definition = entry.value
+        if not isinstance(definition, MappingNode):
+            continue
+        if key.startswith(SETTER_PREFIX) and definition.text("type") in PLAIN_TYPES:
+            name = key.removeprefix(SETTER_PREFIX)
+            implied = f"{SUBSTITUTION_PREFIX}{name}_VALUE"
+            if implied not in entries:
+                found[implied] = _as_text(implied, name)
+    for entry in found.values():
+        definition = entry.value
+        substitution = definition.mapping("x-k8s-cli", "substitution") if isinstance(definition, MappingNode) else None
+        if substitution is not None and substitution.get("values") is None:
+            substitution.entries.append(_values(substitution.text("pattern"), entries))
     return found
+
+
+def _as_text(key: str, name: str) -> Entry:
+    root = _parse(f"""\
+{key}:
+  description: {name} as text.
+  x-k8s-cli:
+    substitution:
+      name: {name}_VALUE
+      pattern: ${{{name}}}
+""").root
+    assert isinstance(root, MappingNode)
+    return root.entries[0]
+
+
+def _values(pattern: str, entries: Mapping[str, Entry]) -> Entry:
+    """Write the ``values`` of a substitution that names what it needs as ``${NAME}``."""
+    lines = ["values:"]
+    for name in dict.fromkeys(_MARKER.findall(pattern)):
+        prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
+        lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
+    root = _parse("\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n").root
+    assert isinstance(root, MappingNode)
+    return root.entries[0]
 
 
 def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:

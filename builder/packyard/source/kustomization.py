@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+import re
+from collections.abc import Iterator, Mapping
 
 from packyard.source import parts
+from packyard.source.accumulate import Expanded, accumulate
 from packyard.source.package import Package, UseCase
-from packyard.source.parts import Part
+from packyard.source.parts import Part, Patch
 from packyard.source.workspace import Workspace
+from packyard.text import layout
 from packyard.text.scalar import double_quoted
 
 
@@ -19,27 +21,60 @@ def read(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
         folder=package.folder,
         resources=(parts.read(workspace.root_dir / "bases" / use_case.base, "Kustomization"),),
         components=tuple(parts.read(workspace.root_dir / "overlays" / name, "Component") for name in use_case.overlays),
-        patches=tuple(parts.read_patch(package.folder / entry.path, entry.target) for entry in use_case.patches),
+        patches=tuple(
+            parts.read_patch(package.folder / entry.path, entry.target, entry.pods) for entry in use_case.patches
+        ),
         krmfile=krmfile if krmfile.is_file() else None,
     )
 
 
-def write(workspace: Workspace, package: Package, use_case: UseCase, folder: Path) -> bytes:
-    """Write what a use case is as a kustomization in ``folder``, for kustomize to build without load restrictions."""
+def write(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
+    """Return what a use case is as plain kustomizations, files by their path, for kustomize to build.
 
-    def relative(path: Path) -> str:
-        return Path(os.path.relpath(path, folder)).as_posix()
+    Patches of pods, which kustomize does not know, are written as the operations that they come to.
+    """
+    trace: list[Expanded] = []
+    part = read(workspace, package, use_case)
+    accumulate(part, trace=trace)
+    files: dict[str, bytes] = {}
+    _write(part, "", "Kustomization", iter(trace), files)
+    return files
 
-    lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
-    lines.append(f"- {relative(workspace.root_dir / 'bases' / use_case.base)}")
-    if use_case.overlays:
-        lines.append("components:")
-        lines += [f"- {relative(workspace.root_dir / 'overlays' / name)}" for name in use_case.overlays]
-    if use_case.patches:
-        lines.append("patches:")
-    for entry in use_case.patches:
-        lines.append(f"- path: {relative(package.folder / entry.path)}")
-        if entry.target:
-            lines.append("  target:")
-            lines += [f"    {key}: {double_quoted(text)}" for key, text in entry.target.items()]
-    return ("\n".join(lines) + "\n").encode()
+
+def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: dict[str, bytes]) -> None:
+    """Write one part into the folder ``where``, and what it builds on into folders below, in the order of ``trace``."""
+    lines = [f"apiVersion: {parts.HEADERS[kind]}", f"kind: {kind}"]
+    files.update((f"{where}{file.name}", file.read_bytes()) for file in part.files)
+    for heading, child_kind, children in (
+        ("resources:", "Kustomization", part.resources),
+        ("components:", "Component", part.components),
+    ):
+        names = [f"{number}-{child.folder.name}" for number, child in enumerate(children)]
+        if heading == "resources:":
+            names = [file.name for file in part.files] + names
+        lines += [heading, *(f"- {name}" for name in names)] if names else []
+        for name, child in zip(names[len(names) - len(children) :], children, strict=True):
+            _write(child, f"{where}{name}/", child_kind, trace, files)
+    patches: list[str] = []
+    for change in part.patches:
+        for target, data in _plain(change, trace):
+            name = f"patch-{len(files)}.json6902"
+            files[f"{where}{name}"] = data
+            patches += [f"- path: {name}"]
+            patches += ["  target:", *(f"    {key}: {double_quoted(text)}" for key, text in target.items())] * bool(
+                target
+            )
+    lines += ["patches:", *patches] if patches else []
+    files[f"{where}kustomization.yaml"] = ("\n".join(lines) + "\n").encode()
+
+
+def _plain(change: Patch, trace: Iterator[Expanded]) -> list[tuple[Mapping[str, str], bytes]]:
+    """Return a patch as kustomize's own, target and text; one of pods is many."""
+    if change.pods is None:
+        return [(change.target or {}, change.document.source.text.encode())]
+    found: list[tuple[Mapping[str, str], bytes]] = []
+    for (version, kind, namespace, name), operations in next(trace):
+        group, _, version = version.rpartition("/")
+        target = {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
+        found.append(({key: re.escape(text) for key, text in target.items() if text}, layout.write(operations)))
+    return found

@@ -35,6 +35,7 @@ class PatchEntry:
 
     path: str
     target: Mapping[str, str] | None = None
+    pods: str | None = None  # as in `parts.Patch`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,19 +158,21 @@ def _included(workspace: Workspace, folder: Path, section: Fields, node: Node, s
 
 
 def _patches(fields: Fields, folder: Path) -> list[PatchEntry]:
-    """Read ``patches``: each a path, or as in a kustomization ``{path: …, target: {kind: …}}``."""
+    """Read ``podPatches`` and ``patches``: each a path, or as in a kustomization ``{path: …, target: {kind: …}}``."""
     found = []
-    for node in fields.items("patches"):
-        if isinstance(node, Scalar):
-            entry = PatchEntry(node.value)
-        else:
-            item = Fields(node, fields.file, f"{fields.path}.patches", fields.problems)
-            entry = PatchEntry(item.text("path"), read_selector(item))
-            item.done()
-        if not (folder / entry.path).is_file() or ".." in Path(entry.path).parts:
-            known = [path.relative_to(folder).as_posix() for path in folder.glob("patches/*")]
-            fields.fault(node, "patches", f"no file {entry.path!r}", suggest(entry.path, known))
-        found.append(entry)
+    for key in ("podPatches", "patches"):
+        pods = key == "podPatches"
+        for node in fields.items(key):
+            if isinstance(node, Scalar):
+                entry = PatchEntry(node.value, {}, "") if pods else PatchEntry(node.value)
+            else:
+                item = Fields(node, fields.file, f"{fields.path}.{key}", fields.problems)
+                entry = PatchEntry(item.text("path"), *read_selector(item, pods=pods))
+                item.done()
+            if not (folder / entry.path).is_file() or ".." in Path(entry.path).parts:
+                known = [path.relative_to(folder).as_posix() for path in folder.glob("patches/*")]
+                fields.fault(node, key, f"no file {entry.path!r}", suggest(entry.path, known))
+            found.append(entry)
     return found
 
 

@@ -1,7 +1,8 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
-The composer understands ``resources``, ``components`` and ``patches`` and refuses every other field by name and line,
-rather than to compose something else than kustomize would build.
+The composer understands ``resources``, ``components`` and ``patches``, and ``podPatches`` of its own (see
+`packyard.source.pods`). Every other field is refused by name and line, rather than to compose something else than
+kustomize would build.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from packyard.text.document import check_keys, parse, parse_one, parse_text
 from packyard.text.node import Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 
-_HEADERS = {
+HEADERS = {
     "Kustomization": "kustomize.config.k8s.io/v1beta1",
     "Component": "kustomize.config.k8s.io/v1alpha1",
 }
@@ -26,10 +27,14 @@ _SELECTORS = ("group", "version", "kind", "name", "namespace")
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself)."""
+    """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself).
+
+    One of ``podPatches`` has ``pods``: the label selector of the pod templates that it is for, empty for all.
+    """
 
     document: Document
     target: Mapping[str, str] | None
+    pods: str | None = None
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -67,7 +72,7 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     if file is None:
         raise InputError(Problem("holds no kustomization.yaml", file=str(folder)))
     fields = Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
-    fields.expect_header(_HEADERS[kind], kind)
+    fields.expect_header(HEADERS[kind], kind)
     own: list[Path] = []
     resources: list[Part] = []
     for node in fields.items("resources"):
@@ -81,7 +86,12 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
         for node in fields.items("components")
         if (path := _path(fields, node, folder, "components"))
     ]
-    patches = [patch for node in fields.items("patches") if (patch := _patch(fields, node, folder))]
+    patches = [
+        patch
+        for key in ("podPatches", "patches")
+        for node in fields.items(key)
+        if (patch := _patch(fields, node, folder, key))
+    ]
     fields.done()
     krmfile = folder / "Krmfile"
     return Part(
@@ -89,19 +99,22 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     )
 
 
-def read_patch(file: Path, target: Mapping[str, str] | None) -> Patch:
+def read_patch(file: Path, target: Mapping[str, str] | None, pods: str | None = None) -> Patch:
     """Read a patch file: a strategic merge (a mapping), or RFC 6902 (a list of operations)."""
-    return Patch(parse_one(file.read_bytes(), str(file)), target)
+    return Patch(parse_one(file.read_bytes(), str(file)), target, pods)
 
 
-def read_selector(fields: Fields) -> dict[str, str] | None:
-    """Read ``target``: the objects that a patch is for, each word a regular expression for the whole text."""
+def read_selector(fields: Fields, *, pods: bool = False) -> tuple[dict[str, str] | None, str | None]:
+    """Read ``target``: the objects that a patch is for, each word a regular expression for the whole text.
+
+    The ``labelSelector`` of a pod patch, returned beside it, chooses among the pod templates of those objects.
+    """
     target = fields.child("target")
-    if target is None:
-        return None
-    selector = {key: text for key in _SELECTORS if (text := target.text(key, ""))}
-    target.done()
-    return selector
+    labels = target.text("labelSelector", "") if target and pods else ""
+    selector = {key: text for key in _SELECTORS if (text := target.text(key, ""))} if target else None
+    if target:
+        target.done()
+    return ({}, labels) if pods and selector is None else (selector, labels if pods else None)
 
 
 def read_objects(file: Path) -> list[MappingNode]:
@@ -128,21 +141,21 @@ def _path(fields: Fields, node: Node, folder: Path, key: str) -> Path | None:
     return path.resolve()
 
 
-def _patch(parent: Fields, node: Node, folder: Path) -> Patch | None:
-    fields = Fields(node, parent.file, "patches", parent.problems)
+def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
+    fields = Fields(node, parent.file, key, parent.problems)
     inline, path = fields.text("patch", ""), fields.text("path", "")
-    selector = read_selector(fields)
+    selector, pods = read_selector(fields, pods=key == "podPatches")
     fields.done()
     if bool(inline) == bool(path):
         fields.fault(node, "", "needs either path or patch")
         return None
     if inline:
-        return Patch(_inline(fields, inline), selector)
+        return Patch(_inline(fields, inline), selector, pods)
     file = folder / path
     if not file.is_file():
         fields.fault(node, "path", f"no file {path!r}")
         return None
-    return read_patch(file, selector)
+    return read_patch(file, selector, pods)
 
 
 def _inline(fields: Fields, text: str) -> Document:

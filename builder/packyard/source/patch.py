@@ -12,8 +12,8 @@ from __future__ import annotations
 from packyard.errors import InputError
 from packyard.setters.fieldtype import Step, is_known, merge_key
 from packyard.text.document import walk
-from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
-from packyard.text.scalar import YAML11_BOOLEANS, implicit_type
+from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
@@ -135,7 +135,7 @@ class _Place:
             if existing is not None:
                 self.replace(value, comment)
                 return
-            entry = Entry(_key(self.last, self.operation), value, value.start)
+            entry = Entry(scalar(self.last, self.operation), value, value.start)
             entry.comment = comment
             self.parent.entries.append(entry)
             return
@@ -162,13 +162,10 @@ class _Place:
             self.parent.items.remove(part)  # type: ignore[arg-type]
 
 
-def _key(name: str, operation: Mapping) -> Scalar:
-    """Make the key of an entry that an operation adds; written plain where that is safe."""
-    from packyard.text.node import Source
-    from packyard.text.scalar import double_quoted, is_plain_text
-
-    lexeme = name if is_plain_text(name) else double_quoted(name)
-    return Scalar(Source(operation.source.name, lexeme), 0, len(lexeme), name, "plain", None, None)
+def scalar(text: str, place: Node) -> Scalar:
+    """Make a scalar that no file has, for messages to name the file of ``place``; plain where that is safe."""
+    lexeme = text if is_plain_text(text) else double_quoted(text)
+    return Scalar(Source(place.source.name, lexeme), 0, len(lexeme), text, "plain", None, None)
 
 
 def merge(root: Mapping, patch: Mapping) -> None:

@@ -14,10 +14,10 @@ from packyard.text.node import Collection, Comment, Entry, Item, Mapping, Part, 
 from packyard.text.scalar import double_quoted, is_plain_text
 
 
-def write(root: Mapping, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
+def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
     """Write one document; anchors, aliases, tags and comments behind brackets are refused, by file and line."""
     lines = [comment.text for comment in head]
-    lines += _mapping(root, "")
+    lines += _collection(root, "")
     lines += [comment.text for comment in tail]
     return ("\n".join(lines) + "\n").encode()
 

@@ -1,0 +1,130 @@
+"""The objects of a part: gathered, then changed by its components, then by its patches, as kustomize does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packyard.errors import InputError, Problem
+from packyard.source import parts, patch, pods
+from packyard.source.parts import Part, Patch
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence
+
+
+@dataclass(slots=True)
+class Object:
+    """A Kubernetes object on its way, and the stem of the file that it came from."""
+
+    root: MappingNode
+    stem: str
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """apiVersion, kind, namespace and name, as they are now."""
+        metadata = self.root.mapping("metadata")
+        texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
+        return (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
+
+    def problem(self, message: str) -> Problem:
+        """Describe something wrong with the object, by the place that it came from."""
+        line, _ = self.root.source.locate(self.root.start)
+        return Problem(message, file=self.root.source.name, line=line)
+
+
+Expanded = list[tuple[tuple[str, str, str, str], Sequence]]
+"""A patch of pods as plain operations, for each object that it has reached, by the object's identity."""
+
+
+def accumulate(part: Part, onto: list[Object] | None = None, trace: list[Expanded] | None = None) -> list[Object]:
+    """Gather a part's objects, let its components work on them, then its patches: kustomize's order.
+
+    ``trace`` gathers, for every patch of pods in the order of their application, what it came to.
+    """
+    objects = [] if onto is None else onto
+    for file in part.files:
+        for root in parts.read_objects(file):
+            _add(objects, Object(root, file.stem))
+    for resource in part.resources:
+        for item in accumulate(resource, trace=trace):
+            _add(objects, item)
+    for component in part.components:
+        accumulate(component, objects, trace)
+    for change in part.patches:
+        if change.pods is None:
+            _patch(objects, change)
+        else:
+            expanded = _patch_pods(objects, change, change.pods)
+            if trace is not None:
+                trace.append(expanded)
+    return objects
+
+
+def _add(objects: list[Object], item: Object) -> None:
+    if any(other.identity == item.identity for other in objects):
+        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is there twice"))
+    objects.append(item)
+
+
+def _patch(objects: list[Object], item: Patch) -> None:
+    root = item.document.root
+    if isinstance(root, MappingNode) and not all(Object(root, "").identity[part] for part in (0, 1, 3)):
+        raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
+    if item.target is not None:
+        root = _nameless(root) if isinstance(root, MappingNode) else root
+        matched = [other for other in objects if _selects(item.target, other.identity)]
+    elif isinstance(root, MappingNode):
+        wanted = Object(root, "").identity
+        matched = [other for other in objects if other.identity == wanted]
+        if not matched:
+            known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+            message = f"no {wanted[1]} {wanted[3]!r} of {wanted[0]} to patch"
+            raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
+    else:
+        raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
+    for other in matched:
+        before = other.identity
+        if isinstance(root, Sequence):
+            patch.apply_operations(other.root, root)
+        elif isinstance(root, MappingNode):
+            _merge(other, root, before)
+        else:
+            raise InputError(item.problem("a patch is a mapping or a list of operations"))
+
+
+def _patch_pods(objects: list[Object], item: Patch, labels: str) -> Expanded:
+    root = item.document.root
+    if not isinstance(root, Sequence):
+        raise InputError(item.problem("a patch of pods is a list of operations, with paths below the pod's template"))
+    expanded = []
+    for other in objects:
+        if _selects(item.target or {}, other.identity):
+            operations = pods.expand(other.root, root, labels)
+            if operations.items:
+                patch.apply_operations(other.root, operations)
+                expanded.append((other.identity, operations))
+    return expanded
+
+
+def _nameless(root: MappingNode) -> MappingNode:
+    """Return a strategic merge without what names its object: a target has selected the objects."""
+    found = patch.clone(root)
+    assert isinstance(found, MappingNode)
+    found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
+    metadata = found.mapping("metadata")
+    if metadata:
+        metadata.entries = [entry for entry in metadata.entries if entry.name not in ("name", "namespace")]
+    return found
+
+
+def _merge(target: Object, root: MappingNode, before: tuple[str, str, str, str]) -> None:
+    patch.merge(target.root, root)
+    if target.identity[:2] != before[:2] or target.identity[3] != before[3]:
+        raise InputError(target.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
+
+
+def _selects(target: Mapping[str, str], identity: tuple[str, str, str, str]) -> bool:
+    group, _, version = identity[0].rpartition("/")
+    found = {"group": group, "version": version, "kind": identity[1], "namespace": identity[2], "name": identity[3]}
+    return all(re.fullmatch(pattern, found[key]) for key, pattern in target.items())
