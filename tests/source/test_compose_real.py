@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -79,13 +81,14 @@ def test_the_packages_values_are_applied_as_kustomize_sets_them(
 
 @each_use_case
 def test_the_definitions_are_those_of_the_parts(package: Package, use_case: UseCase, tmp_path: Path) -> None:
-    """Beside the values only ``default`` is added, the value as shipped."""
+    """Beside the values only ``default`` is added, the value as shipped, and what follows from the others."""
     composed_dir = write(package, use_case, tmp_path / "composed", values=True)
     sources = [
         yaml.safe_load(file.read_bytes())["openAPI"]["definitions"]
         for folder in (real.REPOSITORY / "bases", real.REPOSITORY / "overlays", package.folder)
         for file in folder.rglob("Krmfile")
     ]
+    written_out(sources)
     for key, definition in reading.definitions(composed_dir).items():
         setter = definition["x-k8s-cli"].get("setter")
         if setter:
@@ -96,6 +99,26 @@ def test_the_definitions_are_those_of_the_parts(package: Package, use_case: UseC
             if setter:
                 del original["x-k8s-cli"]["setter"]["value"]
         assert definition in originals, key
+
+
+def written_out(sources: list[dict[str, Any]]) -> None:
+    """Add ``NAME_VALUE`` for numbers, and the ``values`` of substitutions that have none."""
+    names = {key for source in sources for key in source}
+    for source in sources:
+        for key, definition in list(source.items()):
+            name = key.rpartition(".")[2]
+            if ".setters." in key and definition.get("type") in ("integer", "number", "boolean"):
+                text = {"name": f"{name}_VALUE", "pattern": f"${{{name}}}"}
+                implied = {"description": f"{name} as text.", "x-k8s-cli": {"substitution": text}}
+                source.setdefault(f"io.k8s.cli.substitutions.{name}_VALUE", implied)
+        for definition in source.values():
+            substitution = definition["x-k8s-cli"].get("substitution")
+            if substitution and "values" not in substitution:
+                substitution["values"] = [
+                    {"marker": f"${{{name}}}", "ref": f"#/definitions/io.k8s.cli.{kind}.{name}"}
+                    for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", substitution["pattern"]))
+                    for kind in ["setters" if f"io.k8s.cli.setters.{name}" in names else "substitutions"]
+                ]
 
 
 @each_use_case
