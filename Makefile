@@ -28,7 +28,8 @@ test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k nam
 
 fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
-	tests/setters/test_properties.py tests/text/test_journal.py $(ARGS)
+	tests/setters/test_properties.py tests/setters/test_author_properties.py \
+	tests/text/test_journal.py tests/setters/test_author_faults.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .

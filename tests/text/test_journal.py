@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from faults import at_once, failures, kills, leftovers
 from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.setters.change import change_setters
 from packyard.text import journal
@@ -30,7 +22,6 @@ openAPI:
           value: a
           isSet: true
 """
-KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))  # `make fuzz` asks for a thousand
 FILES = ("one.yaml", "two.yaml", "sub/three.yaml")
 
 
@@ -46,52 +37,27 @@ def values(root: Path) -> set[str]:
     return {(root / name).read_text("utf-8").split()[1] for name in FILES}
 
 
-def leftovers(root: Path) -> list[Path]:
-    return [path for path in root.rglob(".*packyard*") if path.is_file()]
-
-
-class Failing:
-    """Lets the n-th call of what changes a file system fail, as on a full disk."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
-        self.calls = 0
-        self.at = at
-        for holder, name in ((os, "open"), (os, "fsync"), (os, "fchmod"), (Path, "rename"), (Path, "replace")):
-            monkeypatch.setattr(holder, name, self._wrapped(getattr(holder, name)))
-
-    def _wrapped(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            self.calls += 1
-            if self.calls == self.at:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            return real(*args, **kwargs)
-
-        return call
-
-
 def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the_next_command_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcomes = set()
-    for at in range(1, 100):
-        root = make(tmp_path / str(at))
-        with monkeypatch.context() as patch:
-            failing = Failing(patch, at)
-            try:
-                change_setters(root, {"V": ["b"]})
-            except UnavailableError:
-                pass
-            else:
-                assert failing.calls < at  # no call was left to fail
-                break
+    outcomes, refused = set(), set()
+
+    def command(at: int) -> None:
+        make(tmp_path / str(at))
+        try:
+            change_setters(tmp_path / str(at), {"V": ["b"]})
+        except UnavailableError:
+            refused.add(at)
+
+    for at in failures(monkeypatch, command):
+        assert at in refused
+        root = tmp_path / str(at)
         change_setters(root, {"V": ["b"]}, dry_run=True)  # takes the lock, finishes what was decided
         assert values(root) in ({"a"}, {"b"}), at
         outcomes |= values(root)
         change_setters(root, {"V": ["c"]})
         assert values(root) == {"c"}
         assert not leftovers(root)
-    else:
-        pytest.fail("the command never got through")
     assert outcomes == {"a", "b"}
 
 
@@ -108,16 +74,9 @@ while True:
 
 def test_a_kill_at_a_random_moment_leaves_files_that_the_next_command_makes_whole(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
-    seed = random.randrange(1 << 30)
-    delays = random.Random(seed)
-    for number in range(KILLS):
-        with subprocess.Popen([sys.executable, "-c", LOOP, str(root)], stdout=subprocess.PIPE) as victim:
-            assert victim.stdout is not None
-            victim.stdout.readline()
-            time.sleep(delays.uniform(0.005, 0.05))
-            victim.send_signal(signal.SIGKILL)
+    for kill in kills(LOOP, root):
         journal.finish(root, [])
-        assert len(values(root)) == 1, (seed, number)
+        assert len(values(root)) == 1, kill
     change_setters(root, {"V": ["d"]})
     assert values(root) == {"d"}
     assert not leftovers(root)
@@ -139,8 +98,7 @@ def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     entries = "".join(KRMFILE.split("definitions:\n")[1].replace("V", name) for name in names)
     (root / "Krmfile").write_text("openAPI:\n  definitions:\n" + entries, "utf-8")
     (root / "r.yaml").write_text("".join(f'{name}: a # {{"$openapi":"{name}"}}\n' for name in names), "utf-8")
-    writers = [subprocess.Popen([sys.executable, "-c", SETS, str(root), name]) for name in names]
-    assert [writer.wait() for writer in writers] == [0] * 8
+    at_once(SETS, *((str(root), name) for name in names))
     text = (root / "r.yaml").read_text("utf-8")
     assert [line.split()[1] for line in text.splitlines()] == ["v24"] * 8
     assert (root / "Krmfile").read_text("utf-8").count("value: v24") == 8

@@ -40,7 +40,8 @@ def rewrite(
     tree = Tree(root_dir)
     if not root_dir.is_dir():
         raise InputError(Problem("no such file or directory", file=str(directory)))
-    with journal.locked(root_dir, [root_dir / folder for folder in folders]):
+    reached = find_folders(directory, recursive=True) if below_too else folders
+    with journal.locked(root_dir, [root_dir / folder for folder in reached]):
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
             before |= read(tree, folder, below_too=below_too)
