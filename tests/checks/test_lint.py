@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import real
+from packyard.checks import judges
 from packyard.checks.lint import lint
 from packyard.setters.directory import read_package
 from packyard.setters.plan import PackageFiles
@@ -51,5 +52,5 @@ def test_reads_packages_from_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WORKSPACE.package_names())
 def test_the_packages_of_this_repository_have_no_findings(name: str) -> None:
     for composed in compose_all(WORKSPACE, package.read(WORKSPACE, name)):
-        resources = {path: data for path, data in composed.files.items() if path.endswith(".yaml")}
-        assert lint(PackageFiles(composed.files["Krmfile"], resources)) == []
+        judging = [] if judges.missing() else judges.choose(WORKSPACE.kubernetes)
+        assert lint(composed.package_files(), judges=judging) == []

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import real
+from packyard.checks import judges
 from packyard.checks.lint import lint
 from packyard.setters.plan import PackageFiles
 
@@ -95,6 +97,27 @@ def test_finds_every_required_setter_that_ships_as_set(corpus: Path, name: str) 
 def test_a_user_may_set_what_is_required(corpus: Path, name: str) -> None:
     rules = {finding.rule for finding in lint(read(corpus, name), shipped=False)}
     assert "required-but-set" not in rules
+
+
+#: What schemas find besides: kinds that no operator serves now, and fields at the wrong depth.
+BY_SCHEMA = {
+    TRAINING + "multi-node__user-allocated-pvc": ["mpi-job.yaml:1:1 unserved-kind"],
+    TRAINING + "multi-node__user-mounted-nfs": ["mpi-job.yaml:1:1 unserved-kind"],
+    WIDE_DEEP + "pipeline__user-allocated-pvc": [
+        "train_and_serve.yaml:53:22 wrong-type",
+        "train_and_serve.yaml:54:9 unknown-field",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_finds_what_the_schemas_have_against_it_and_nothing_else(corpus: Path, name: str) -> None:
+    if judges.missing():
+        real.absent(" and ".join(judges.missing()), remedy=judges.EXTRA)
+    without = lint(read(corpus, name))
+    found = [finding for finding in lint(read(corpus, name), judges=judges.choose()) if finding not in without]
+    places = [f"{finding.file}:{finding.line}:{finding.column} {finding.rule}" for finding in found]
+    assert places == BY_SCHEMA.get(name, [])
 
 
 def test_findings_name_the_very_column(corpus: Path) -> None:

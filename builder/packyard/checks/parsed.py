@@ -37,7 +37,7 @@ def parse(package: PackageFiles) -> Parsed:
     try:
         krmfile = read_krmfile(package)
     except InputError as error:
-        unreadable += _findings(error)
+        unreadable += findings(error)
     files: dict[str, list[Document]] = {}
     for path, data in package.resources.items():
         name = package.where + path
@@ -46,7 +46,7 @@ def parse(package: PackageFiles) -> Parsed:
             for document in documents:
                 check_keys(document)
         except InputError as error:
-            unreadable += _findings(error)
+            unreadable += findings(error)
         else:
             files[path] = documents
     documents = [document for parsed in files.values() for document in parsed]
@@ -68,7 +68,8 @@ def parse(package: PackageFiles) -> Parsed:
     )
 
 
-def _findings(error: InputError) -> list[Finding]:
+def findings(error: InputError) -> list[Finding]:
+    """Return a finding for each problem of something that cannot be read."""
     return [
         Finding(
             file=problem.file,

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from packyard.checks import judges
+from packyard.checks.judges import Judge
 from packyard.checks.lint import lint
 from packyard.cli import output, sources
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.plan import PackageFiles
+from packyard.source.workspace import Workspace
 from packyard.text.tree import Tree
 
 
@@ -30,8 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     names = [target for target in arguments.targets if target not in folders]
     copies = [package for folder in folders for package in _copies(Path(folder))]
     composed = list(_composed(arguments, names)) if names or not arguments.targets else []
-    findings = [finding for package in composed for finding in lint(package)]
-    findings += [finding for package in copies for finding in lint(package, shipped=False)]
+    judging = _judges(sources.find(arguments))
+    findings = [finding for package in composed for finding in lint(package, judges=judging)]
+    findings += [finding for package in copies for finding in lint(package, shipped=False, judges=judging)]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
     else:
@@ -41,6 +45,18 @@ def run(arguments: argparse.Namespace) -> int:
     total = len(composed) + len(copies)
     output.story(f"{total} use cases, {errors} errors, {len(findings) - errors} warnings")
     return 1 if errors else 0
+
+
+def _judges(workspace: Workspace) -> list[Judge]:
+    """Return the judges of the versions that the workspace lists; without their packages there are none."""
+    missing = judges.missing()
+    if missing:
+        output.story(
+            f"not checked: the schemas of Kubernetes and of custom resources, for want of {' and '.join(missing)} "
+            f"({judges.EXTRA})"
+        )
+        return []
+    return judges.choose(workspace.kubernetes)
 
 
 def _copies(folder: Path) -> Iterator[PackageFiles]:

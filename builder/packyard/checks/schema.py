@@ -1,0 +1,251 @@
+"""What schemas have against objects: unknown and missing fields, wrong types, kinds that a version does not serve.
+
+Objects are judged with the ``example`` of every setter that has to be set and is not. A pod is judged by Kubernetes
+wherever it sits: in a custom resource by what its operator says, and by what Kubernetes will say of the pod itself. A
+custom resource of an operator that we do not know is judged by its metadata and its pods alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.checks.finding import Finding, error
+from packyard.checks.judges import KUBERNETES, Fault, Judge, Path
+from packyard.checks.parsed import Parsed, findings, parse
+from packyard.errors import InputError, suggest
+from packyard.setters import value as values
+from packyard.setters.definition import Definitions
+from packyard.setters.plan import PackageFiles, plan
+from packyard.text.expanded import Expanded
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Source
+
+_CORE = "io.k8s.api.core.v1."
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+#: Lists of Argo's templates, and what Kubernetes calls their items. Argo adds fields of its own, and gives names.
+_ARGO_LISTS = {
+    **dict.fromkeys(("containers", "initContainers", "sidecars"), "Container"),
+    "volumes": "Volume",
+    "tolerations": "Toleration",
+}
+_ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object as it would be applied, and as it is written."""
+
+    root: MappingNode
+    written: Expanded
+    value: dict[str, object]
+
+    @property
+    def kind(self) -> str:
+        """``batch/v1 Job``."""
+        return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
+
+
+def check(parsed: Parsed, package: PackageFiles, judges: Sequence[Judge]) -> Iterator[Finding]:
+    """Find what these versions of Kubernetes and these operators have against a package."""
+    kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
+    operators = [judge for judge in judges if judge.name != KUBERNETES]
+    examples = _examples(parsed)
+    waiting = _waiting(parsed, examples)
+    for item in _objects(parsed, package, examples):
+        if isinstance(item, Finding):
+            yield item
+            continue
+        noted = _Noted(item, waiting)
+        for judge, fault in _faults(item, kubernetes, operators):
+            noted.add(judge, fault)
+        yield from noted.findings(judges)
+
+
+def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+    if item.value.get("kind") == "List":
+        return
+    own = any(item.kind in judge.kinds for judge in kubernetes)
+    custom = [judge for judge in operators if item.kind in judge.kinds]
+    for judge in custom:
+        yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
+    if not own and not custom:
+        yield from _unserved(item, kubernetes, operators)
+    for judge in kubernetes:
+        if item.kind in judge.kinds:
+            yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
+        elif own:
+            yield judge, _no_such_kind(item, "another version serves it, or will")
+        else:
+            yield from ((judge, fault) for fault in _parts(judge, item.value, known=bool(custom)))
+
+
+def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+    """Find a kind that the group has under another version only, or that no version of Kubernetes has."""
+    version, kind = str(item.value.get("apiVersion")), str(item.value.get("kind"))
+    group = version.rpartition("/")[0]
+    built_in = "." not in group
+    judges = [
+        judge
+        for judge in (*kubernetes, *operators)
+        if (built_in and judge.name == KUBERNETES) or any(_split(name) == (group, kind) for name in judge.kinds)
+    ]
+    for judge in judges:
+        served = sorted({name.split(" ")[0] for name in judge.kinds if name.endswith(f" {kind}")})
+        kinds = [name.split(" ")[1] for name in judge.kinds if name.startswith(f"{version} ")]
+        yield judge, _no_such_kind(item, f"it is {' or '.join(served)} there" if served else suggest(kind, kinds))
+
+
+def _split(name: str) -> tuple[str, str]:
+    version, _, kind = name.partition(" ")
+    return version.rpartition("/")[0], kind
+
+
+def _no_such_kind(item: _Object, hint: str) -> Fault:
+    return Fault("unserved-kind", (), f"there is no {item.kind}", hint, "apiVersion")
+
+
+def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[Fault]:
+    """Judge what Kubernetes knows in a custom resource: its metadata, and every pod."""
+    parts = [(("metadata",), _METADATA, value.get("metadata")), *_pods(value, ())]
+    for path, definition, part in parts:
+        for fault in judge.faults(definition, part):
+            argo = definition in (_CORE + "Container",) and not fault.path and fault.field in _ARGO_FIELDS
+            beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
+            if not argo and not beyond:
+                yield _below(fault, path)
+
+
+def _pods(value: object, path: Path) -> Iterator[tuple[Path, str, object]]:
+    """Find the parts of pods, with the definition that each has to meet."""
+    if isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _pods(member, (*path, index))
+    if not isinstance(value, dict):
+        return
+    spec = value.get("spec")
+    if path and isinstance(spec, dict) and isinstance(spec.get("containers"), list):
+        yield (*path, "spec"), _CORE + "PodSpec", spec
+        yield (*path, "metadata"), _METADATA, value.get("metadata") or {}
+        return
+    argo = any(isinstance(value.get(field), dict) and "image" in value[field] for field in ("container", "script"))
+    for field, member in value.items():
+        inside = (*path, field)
+        if argo and field in ("container", "script"):
+            yield inside, _CORE + "Container", member
+        elif isinstance(member, list) and (
+            (argo and field in _ARGO_LISTS)
+            or (field == "volumes" and "templates" in value)
+            or (field == "containers" and path[-1:] == ("containerSet",))
+        ):
+            yield from (((*inside, index), _CORE + _ARGO_LISTS[field], item) for index, item in enumerate(member))
+        else:
+            yield from _pods(member, inside)
+
+
+def _below(fault: Fault, path: Path) -> Fault:
+    what = fault.message.replace("the object", _last(path), 1) if not fault.path else fault.message
+    return Fault(fault.rule, (*path, *fault.path), what, fault.hint, fault.field)
+
+
+def _last(path: Path) -> str:
+    return str(path[-1]) if isinstance(path[-1], str) else f"{path[-2]}[{path[-1]}]"
+
+
+class _Noted:
+    """The faults of one object, each with the judges that find it: one finding for all versions."""
+
+    def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
+        self._item = item
+        self._waiting = waiting
+        self._judges: dict[tuple[str, Source, int, str], list[Judge]] = {}
+        self._hints: dict[tuple[str, Source, int, str], str] = {}
+
+    def add(self, judge: Judge, fault: Fault) -> None:
+        """Note a fault, but not of a field that waits for its value."""
+        path = (*fault.path, fault.field) if fault.field else fault.path
+        entry, node = self._item.written.nearest(path)
+        if id(node) in self._waiting and fault.rule != "unknown-field":
+            return
+        if fault.field and fault.rule != "missing-field" and entry is not None:
+            place = (entry.key.source, entry.start)
+        else:
+            _, node = self._item.written.nearest(fault.path)
+            place = (node.source, node.start)
+        key = (fault.rule, *place, fault.message)
+        found = self._judges.setdefault(key, [])
+        if judge not in found:
+            found.append(judge)
+        self._hints.setdefault(key, fault.hint)
+
+    def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
+        """Yield a finding for each fault, with the versions that have it."""
+        for key, judges in self._judges.items():
+            rule, source, position, message = key
+            yield error(rule, source, position, f"{message} in {versions(judges, order)}", self._hints[key])
+
+
+def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
+    """Name judges, those that follow one another as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
+    chosen = list(found)
+    names: list[str] = []
+    for name in dict.fromkeys(judge.name for judge in order):
+        runs: list[list[str]] = []
+        before = False
+        for judge in (judge for judge in order if judge.name == name):
+            now = judge in chosen
+            if now and before:
+                runs[-1].append(judge.version)
+            elif now:
+                runs.append([judge.version])
+            before = now
+        if runs:
+            names.append(f"{name} {' and '.join(_range(run) for run in runs)}")
+    return ", ".join(names)
+
+
+def _range(run: list[str]) -> str:
+    return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+
+
+def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
+    """Pair every object as it is written with what it is once the examples are set."""
+    try:
+        given = {name: [text] for name, text in examples.items()}
+        files = plan(package, given, mark=False, krmfile=parsed.krmfile).files if given else {}
+        filled = parse(package.with_files(files)).objects if files else parsed.objects
+    except InputError:  # broken definitions, of which other checks tell
+        filled = parsed.objects
+    for root, other in zip(parsed.objects, filled, strict=True):
+        try:
+            value = Expanded(other).value
+            assert isinstance(value, dict)
+            yield _Object(root, Expanded(root), value)
+        except InputError as refused:
+            yield from findings(refused)
+
+
+def _examples(parsed: Parsed) -> dict[str, str]:
+    """Return the example of every setter that has to be set."""
+    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+    return {
+        setter.name: setter.example
+        for setter in definitions.setters.values()
+        if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
+    }
+
+
+def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
+    """Return the fields that wait for a setter without an example, by their nodes."""
+    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+    names = {setter.name for setter in definitions.setters.values() if setter.must_be_set} - examples.keys()
+    found: set[int] = set()
+    for bound in parsed.bound:
+        definition = definitions.resolve(bound.reference)
+        try:
+            reached = definitions.setters_of(definition) if definition else frozenset()
+        except InputError:  # a broken definition, of which other checks tell
+            continue
+        if not names.isdisjoint(reached):
+            found.add(id(bound.node))
+    return frozenset(found)

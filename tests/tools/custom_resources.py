@@ -1,0 +1,167 @@
+"""Write builder/packyard/checks/custom_resources.json from the definitions in the operators' own Go modules.
+
+    python tests/tools/custom_resources.py > builder/packyard/checks/custom_resources.json
+
+Of their 11 MB the table keeps what a structural schema decides: names of fields, types, what is required, the limits of
+values. A field that the API server would drop is one that the schema does not admit. Equal parts are written once. Not
+kept: descriptions, defaults (a required field that has one is not required), rules in CEL, and ``status``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+
+class Module(NamedTuple):
+    """A Go module with definitions; ``operator`` and ``version`` are what users call it."""
+
+    operator: str
+    version: str
+    path: str
+    release: str
+    checksum: str
+    folder: str
+    files: tuple[str, ...]
+
+
+def _mpi_operator(version: str, checksum: str) -> Module:
+    path, files = "github.com/kubeflow/mpi-operator", ("kubeflow.org_mpijobs.yaml",)
+    return Module("mpi-operator", version, path, f"v{version}.0", checksum, "manifests/base", files)
+
+
+MODULES = (
+    _mpi_operator("0.5", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
+    _mpi_operator("0.6", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
+    _mpi_operator("0.7", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o="),
+    _mpi_operator("0.8", "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE="),
+    Module(
+        operator="argo-workflows",
+        version="3.7",
+        path="github.com/argoproj/argo-workflows/v3",
+        release="v3.7.0",
+        checksum="h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0=",
+        folder="manifests/base/crds/full",
+        files=tuple(f"argoproj.io_{kind}.yaml" for kind in ("workflows", "workflowtemplates", "cronworkflows")),
+    ),
+    Module(
+        operator="jobset",
+        version="0.8",
+        path="sigs.k8s.io/jobset",
+        release="v0.8.0",
+        checksum="h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA=",
+        folder="config/components/crd/bases",
+        files=("jobset.x-k8s.io_jobsets.yaml",),
+    ),
+    Module(
+        operator="training-operator",
+        version="1.8",
+        path="github.com/kubeflow/training-operator",
+        release="v1.8.1",
+        checksum="h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=",
+        folder="manifests/base/crds",
+        files=tuple(f"kubeflow.org_{kind}.yaml" for kind in ("tfjobs", "pytorchjobs", "mpijobs")),
+    ),
+)
+
+_KEPT = ("enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
+_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
+_DROPPED = {"description", "format", "x-kubernetes-validations"}
+_DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+
+Schema = dict[str, Any]
+
+
+def module_dir(module: Module) -> Path:
+    """Return the folder of a Go module, downloaded where it is not there; other content than pinned is refused."""
+    with tempfile.TemporaryDirectory() as outside:
+        command = ["go", "mod", "download", "-json", f"{module.path}@{module.release}"]
+        answer = subprocess.run(command, cwd=outside, capture_output=True, text=True)
+    if answer.returncode:
+        raise LookupError(f"{' '.join(command)}: {answer.stdout}{answer.stderr}")
+    found = json.loads(answer.stdout)
+    if found["Sum"] != module.checksum:
+        raise SystemExit(f"{module.path}@{module.release} is {found['Sum']}, not {module.checksum}")
+    return Path(found["Dir"])
+
+
+def definitions(module: Module) -> Iterator[Schema]:
+    """Yield the CustomResourceDefinitions of a module."""
+    root = module_dir(module) / module.folder
+    for file in module.files:
+        for document in yaml.load_all((root / file).read_text("utf-8"), Loader=yaml.CSafeLoader):
+            if document is not None:
+                yield document
+
+
+class Table:
+    """The schemas of all kinds, each part under the number of its first occurrence."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, dict[str, dict[str, str]]] = {}
+        self.parts: dict[str, str] = {}
+
+    def add(self, module: Module, definition: Schema) -> None:
+        spec = definition["spec"]
+        for served in (found for found in spec["versions"] if found["served"]):
+            kind = f"{spec['group']}/{served['name']} {spec['names']['kind']}"
+            root = served["schema"]["openAPIV3Schema"]
+            fields = {**root["properties"], "metadata": {"x-kubernetes-preserve-unknown-fields": True}}
+            fields["status"] = fields["metadata"]
+            reference = self.part({**root, "properties": fields})["$ref"]
+            versions = self.kinds.setdefault(kind, {}).setdefault(module.operator, {})
+            versions[module.version] = reference.rpartition("/")[2]
+
+    def part(self, schema: Schema) -> Schema:
+        """Return the JSON Schema of a structural schema, one with fields as a reference."""
+        unknown = schema.keys() - {*_KEPT, *_READ, *_DROPPED}
+        if unknown or ("anyOf" in schema and schema["anyOf"] != _INT_OR_STRING):
+            raise SystemExit(f"keywords that this program does not know: {unknown or schema['anyOf']}")
+        found: Schema = {key: schema[key] for key in _KEPT if key in schema}
+        declared = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else schema.get("type")
+        if declared:
+            listed = declared if isinstance(declared, list) else [declared]
+            found["type"] = [*listed, "null"] if schema.get("nullable") else declared
+        if "items" in schema:
+            found["items"] = self.part(schema["items"])
+        values = schema.get("additionalProperties", False)
+        if isinstance(values, dict):
+            found["additionalProperties"] = self.part(values)
+        elif not values and declared == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
+            found["additionalProperties"] = False
+        properties = schema.get("properties", {})
+        if not properties:
+            return found
+        found["properties"] = {str(name): self.part(properties[name]) for name in sorted(properties)}
+        required = [name for name in schema.get("required", ()) if "default" not in properties[name]]
+        if required:
+            found["required"] = sorted(required)
+        text = json.dumps(found, separators=(",", ":"), sort_keys=True)
+        return {"$ref": "#/$defs/" + self.parts.setdefault(text, str(len(self.parts)))}
+
+    def text(self) -> str:
+        """Return the table as JSON, a part a line."""
+        parts = ",\n".join(f'"{number}":{text}' for text, number in self.parts.items())
+        return f'{{"kinds":{json.dumps(self.kinds, indent=1)},\n"$defs":{{\n{parts}\n}}}}\n'
+
+
+def build() -> str:
+    """Return the text of custom_resources.json."""
+    table = Table()
+    for module in MODULES:
+        for definition in definitions(module):
+            table.add(module, definition)
+    return table.text()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(build())
