@@ -154,6 +154,32 @@ def test_nothing_is_defined_where_3_8_7_fails_half_way(theirs: Side, ours: Side)
     assert ours.read("Krmfile") == KRMFILE
 
 
+def test_one_package_that_cannot_be_read_stops_all_where_3_8_7_changes_those_before(theirs: Side, ours: Side) -> None:
+    files = {"a/Krmfile": KRMFILE, "a/r.yaml": "a: v\n", "b/Krmfile": "openAPI: x\n", "b/r.yaml": "a: v\n"}
+    write((theirs, ours), **files)
+    for side in (theirs, ours):
+        assert side.cfg("create-setter", ".", "n", "v", "-R").returncode == 1
+    assert COMMENT in theirs.read("a/r.yaml")
+    assert {path: ours.read(path) for path in files} == files
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("create-setter", ".", "n", "v", "--type", "text"), 'invalid schema: type "text" is not supported'),
+        (("create-subst", ".", "s", "--field-value", "v", "--pattern", "${a}:${b}"), "unable to derive values"),
+    ],
+)
+def test_a_wrong_command_is_an_error_said_once_where_3_8_7_exits_with_0(
+    theirs: Side, ours: Side, words: tuple[str, ...], fault: str
+) -> None:
+    write((theirs, ours), **{"a/Krmfile": KRMFILE, "a/r.yaml": "a: v\n", "b/Krmfile": KRMFILE, "b/r.yaml": "a: v\n"})
+    done = [side.cfg(*words, "-R") for side in (theirs, ours)]
+    assert (done[0].returncode, done[0].stdout.count(fault)) == (0, 2)
+    assert (done[1].returncode, done[1].stderr.count(fault)) == (1, 1)
+    assert ours.read("a/Krmfile") == KRMFILE
+
+
 @pytest.mark.parametrize("name", ["a/b", "50%25"])
 def test_a_name_that_no_comment_can_refer_to_is_refused(theirs: Side, ours: Side, name: str) -> None:
     write((theirs, ours), Krmfile=KRMFILE, r="a: v\n")

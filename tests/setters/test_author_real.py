@@ -255,6 +255,18 @@ CREATE_SETTER = {
         ["create-setter", ".", "name", "3", "-R"],
         {"a/Krmfile": DEFINED, "a/r.yaml": "a: 4\n", "b/Krmfile": HEADER, "b/s.yaml": "a: 3\n"},
     ),
+    "of lists in packages below, of which some differ": Case(
+        ["create-setter", ".", "n", "--type", "array", "--field", "l", "-R"],
+        {
+            "a/Krmfile": HEADER,
+            "a/r.yaml": "l:\n- x\n",
+            "b/Krmfile": HEADER,
+            "b/r.yaml": "l:\n- x\nm:\n  l:\n  - y\n",
+            "c/Krmfile": HEADER,
+            "c/r.yaml": "l:\n- z\n",
+        },
+        then="n",
+    ),
     "behind every kind of scalar": Case(
         ["create-setter", ".", "n", "v"],
         tree(

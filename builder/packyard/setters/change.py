@@ -177,8 +177,7 @@ def apply(
         found = {name for change in changes for name in change.plan.counts}
         if not problems:
             problems = [_nowhere(tree, packages, name) for name in wanted if name not in found]
-        if problems:
-            raise InputError(*problems)
+        refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
         if not dry_run:
             files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
             if keep and files:

@@ -233,7 +233,7 @@ class _Binder:
             )
         values = tuple(scalar.value for scalar in scalars)
         if self._listed and values != self.values:
-            raise InputError(
+            raise NotHereError(
                 "setters can only be created for fields with same values, encountered different array values "
                 f"for specified field path: [{' '.join(values)}], [{' '.join(self.values)}]"
             )
