@@ -1,0 +1,44 @@
+"""A node for the tests of this room, where this machine can be one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import real
+from workload.cluster import Cluster
+from workload.objects import Object, Objects
+
+_PROGRAMS = ("unshare", "nsenter", "setpriv", "ip", "mount")
+
+
+@pytest.fixture(scope="session")
+def namespaces() -> None:
+    """What a container is made of: namespaces, which only root makes, and not everywhere."""
+    for name in _PROGRAMS:
+        real.program(name)
+    trial = ["unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "ip", "link", "add", "type", "veth"]
+    if os.geteuid() or subprocess.run(trial, capture_output=True).returncode:
+        real.absent("the right to make namespaces", remedy="run as root, on a machine that lets it")
+
+
+@pytest.fixture(scope="session")
+def open_mpi() -> None:
+    """The real sshd, ssh and mpirun, where the images have them."""
+    for name in ("/usr/sbin/sshd", "ssh", "ssh-keygen", "mpirun"):
+        real.program(name)
+
+
+@pytest.fixture
+def new_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Iterable[Object]], Cluster]]:
+    """Call it with the objects of a namespace, once or more: what runs there ends with the test."""
+    request.getfixturevalue("namespaces")
+    with ExitStack() as clusters:
+        yield lambda objects: clusters.enter_context(
+            Cluster(tmp_path / f"cluster-{len(list(tmp_path.iterdir()))}", Objects(objects))
+        )

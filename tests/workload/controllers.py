@@ -1,0 +1,168 @@
+"""The pods that controllers make of workloads, and what else they add to the namespace.
+
+Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, and of the Job controller of Kubernetes 1.34.
+"""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import tempfile
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+from workload.objects import Object
+
+NAMESPACE = "ml"
+
+_OPERATOR = "training.kubeflow.org"
+_CONFIG_DIR = "/etc/mpi"
+#: The environment that the operator adds to the launcher (`ompiEnvVars`, `nvidiaDisableEnvVars`).
+_LAUNCHER = {
+    "K_MPI_JOB_ROLE": "launcher",
+    "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
+    "OMPI_MCA_orte_default_hostfile": f"{_CONFIG_DIR}/hostfile",
+    "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
+}
+_NO_GPU = {"NVIDIA_VISIBLE_DEVICES": "", "NVIDIA_DRIVER_CAPABILITIES": ""}
+
+
+@dataclass(frozen=True)
+class MpiPods:
+    """What becomes of an MPIJob: the launcher starts when all workers are ready, if its policy says so."""
+
+    objects: list[Object]
+    workers: list[Object]
+    launcher: Object
+
+
+def mpi_job(job: Object) -> MpiPods:
+    """Return what the MPI operator makes of a job for Open MPI."""
+    spec, name = job["spec"], job["metadata"]["name"]
+    if spec["mpiImplementation"] != "OpenMPI" or spec.get("runLauncherAsWorker"):
+        raise NotImplementedError(f"{name}: only Open MPI, and launchers that only launch")
+    slots = spec.get("slotsPerWorker", 1)
+    replicas = spec["mpiReplicaSpecs"]
+    workers = [
+        _mpi_pod(job, "Worker", f"{name}-worker-{index}", {"K_MPI_JOB_ROLE": "worker"}, index)
+        for index in range(replicas["Worker"].get("replicas", 0))
+    ]
+    for worker in workers:
+        search = f"{name}.{NAMESPACE}.svc.cluster.local"
+        worker["spec"].setdefault("dnsConfig", {}).setdefault("searches", []).append(search)
+        container = worker["spec"]["containers"][0]
+        if not container.get("command") and not container.get("args"):
+            container["command"] = ["/usr/sbin/sshd", "-De"]
+    environment = {**_LAUNCHER, "OMPI_MCA_orte_set_default_slots": str(slots), **_NO_GPU}
+    launcher = _mpi_pod(job, "Launcher", f"{name}-launcher", environment)
+    hosts = "".join(f"{worker['metadata']['name']}.{name}.{NAMESPACE}.svc slots={slots}\n" for worker in workers)
+    config = {"name": "mpi-job-config", "configMap": {"name": f"{name}-config", "items": [_item("hostfile", 0o444)]}}
+    launcher["spec"]["volumes"].append(config)
+    launcher["spec"]["containers"][0]["volumeMounts"].append({"name": config["name"], "mountPath": _CONFIG_DIR})
+    objects = [
+        _object("ConfigMap", f"{name}-config", data={"hostfile": hosts}),
+        _object("Secret", f"{name}-ssh", data=_keys()),
+        _object("Service", name, spec={"clusterIP": "None", "selector": _labels(name)}),
+    ]
+    return MpiPods(objects, workers, launcher)
+
+
+def _mpi_pod(job: Object, role: str, name: str, environment: dict[str, str], index: int | None = None) -> Object:
+    job_name = job["metadata"]["name"]
+    replica = job["spec"]["mpiReplicaSpecs"][role]
+    pod = _pod(name, replica["template"])
+    pod["metadata"]["labels"] |= {**_labels(job_name), f"{_OPERATOR}/job-role": role.lower()}
+    if index is not None:
+        pod["metadata"]["labels"][f"{_OPERATOR}/replica-index"] = str(index)
+    spec = pod["spec"]
+    spec |= {"hostname": name, "subdomain": job_name, "restartPolicy": replica["restartPolicy"]}
+    container = spec["containers"][0]
+    container.setdefault("env", []).extend({"name": key, "value": value} for key, value in environment.items())
+    secret: Object = {
+        "secretName": f"{job_name}-ssh",
+        "items": [
+            {"key": "ssh-privatekey", "path": "id_rsa"},
+            {"key": "ssh-publickey", "path": "id_rsa.pub"},
+            {"key": "ssh-publickey", "path": "authorized_keys"},
+        ],
+    }
+    mount_path = job["spec"].get("sshAuthMountPath", "/root/.ssh")
+    if mount_path == "/root/.ssh":
+        secret["defaultMode"] = 0o600
+    spec.setdefault("volumes", []).append({"name": "ssh-auth", "secret": secret})
+    container.setdefault("volumeMounts", []).append({"name": "ssh-auth", "mountPath": mount_path})
+    return pod
+
+
+def _labels(job_name: str) -> dict[str, str]:
+    return {f"{_OPERATOR}/operator-name": "mpi-operator", f"{_OPERATOR}/job-name": job_name}
+
+
+def _item(key: str, mode: int) -> Object:
+    return {"key": key, "path": key, "mode": mode}
+
+
+def _keys() -> dict[str, str]:
+    """Return the Secret's data: a key of the operator's kind and form, and its public half."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "key"
+        words = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-m", "PEM", "-N", "", "-C", "", "-f", file]
+        subprocess.run(words, check=True)
+        private, public = file.read_bytes(), file.with_suffix(".pub").read_bytes()
+    return {"ssh-privatekey": _coded(private), "ssh-publickey": _coded(public)}
+
+
+def _coded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def job(item: Object) -> list[Object]:
+    """Return the pods of a Job: of an Indexed one a pod for each completion, all at once, else one."""
+    name, spec = item["metadata"]["name"], item["spec"]
+    if spec.get("completionMode") != "Indexed":
+        return [_job_pod(name, f"{name}-x7k2p", spec)]
+    if spec.get("parallelism", 1) < spec["completions"]:
+        raise NotImplementedError(f"{name}: fewer pods at a time than completions")
+    return [indexed_pod(item, index) for index in range(spec["completions"])]
+
+
+def indexed_pod(item: Object, index: int, suffix: str = "x7k2p") -> Object:
+    """Return the pod of one index; one that replaces another has another suffix."""
+    name = item["metadata"]["name"]
+    pod = _job_pod(name, f"{name}-{index}-{suffix}", item["spec"])
+    label = "batch.kubernetes.io/job-completion-index"
+    pod["metadata"]["labels"][label] = pod["metadata"]["annotations"][label] = str(index)
+    pod["spec"]["hostname"] = f"{name}-{index}"
+    for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
+        variables = container.setdefault("env", [])
+        if not any(variable["name"] == "JOB_COMPLETION_INDEX" for variable in variables):
+            reference = {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}
+            variables.append({"name": "JOB_COMPLETION_INDEX", "valueFrom": reference})
+    return pod
+
+
+def _job_pod(name: str, pod_name: str, spec: Object) -> Object:
+    pod = _pod(pod_name, spec["template"])
+    for key in ("job-name", "batch.kubernetes.io/job-name"):
+        pod["metadata"]["labels"][key] = name
+    return pod
+
+
+def deployment(item: Object) -> list[Object]:
+    """Return the pods of a Deployment."""
+    name, spec = item["metadata"]["name"], item["spec"]
+    return [_pod(f"{name}-6b7f9c-{index}", spec["template"]) for index in range(spec.get("replicas", 1))]
+
+
+def _pod(name: str, template: Object) -> Object:
+    pod: Object = deepcopy({**template, "apiVersion": "v1", "kind": "Pod"})
+    metadata = pod.setdefault("metadata", {})
+    metadata |= {"name": name, "namespace": NAMESPACE}
+    for field in ("labels", "annotations"):
+        metadata.setdefault(field, {})
+    return pod
+
+
+def _object(kind: str, name: str, **fields: Object) -> Object:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, **fields}

@@ -1,0 +1,54 @@
+"""Applying the objects of a use case: the controllers make pods of its workloads, and the node starts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workload import controllers
+from workload.cluster import Cluster, Pod
+from workload.objects import Object
+
+_CONTROLLERS = {"Job": controllers.job, "Deployment": controllers.deployment}
+
+
+@dataclass(frozen=True)
+class MpiRun:
+    """The pods of an MPIJob, all started."""
+
+    launcher: Pod
+    workers: list[Pod]
+
+    @property
+    def ranks(self) -> list[dict[str, Any]]:
+        """What each process that mpirun started noted, in the order of their numbers."""
+        records = [record for worker in self.workers for record in worker.records]
+        return sorted(records, key=lambda record: int(record["environment"]["OMPI_COMM_WORLD_RANK"]))
+
+    @property
+    def log(self) -> str:
+        return "".join(pod.log for pod in [self.launcher, *self.workers])
+
+
+def run_mpi_job(cluster: Cluster, job: Object) -> MpiRun:
+    """Start the workers of an MPIJob and, once they are ready, its launcher."""
+    made = controllers.mpi_job(job)
+    cluster.objects.apply(made.objects)
+    cluster.install([*made.workers, made.launcher])
+    workers = [cluster.start(worker) for worker in made.workers]
+    if job["spec"].get("launcherCreationPolicy") == "WaitForWorkersReady":
+        cluster.wait_ready(*workers)
+    return MpiRun(cluster.start(made.launcher), workers)
+
+
+def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
+    """Start all pods of a workload of Kubernetes' own."""
+    pods = _CONTROLLERS[item["kind"]](item)
+    cluster.install(pods)
+    return [cluster.start(pod) for pod in pods]
+
+
+def of_kind(objects: Sequence[Object], *kinds: str) -> list[Object]:
+    """Return the objects of these kinds, in their order."""
+    return [item for item in objects if item["kind"] in kinds]

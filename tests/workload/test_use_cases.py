@@ -1,0 +1,121 @@
+"""Every use case of the catalogue, run as processes: as the user that its setters name, with what its pods say.
+
+The program in the image is a stand-in that notes what it was given; everything around it is real: mkdir, the shell,
+Python, sshd, ssh and mpirun, the file system, the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from packyard.source.package import Package, UseCase
+from workload import catalogue, deploy
+from workload.cluster import Cluster, Pod
+from workload.deploy import MpiRun
+from workload.environment import environment
+from workload.objects import Object
+
+USE_CASES = [pytest.param(*found, id=name) for name, found in catalogue.use_cases().items()]
+READ_ONLY = "Read-only file system"
+
+#: What a program of ours may lack here: the frameworks, which its image has.
+_FRAMEWORK = re.compile(r"ModuleNotFoundError: No module named '(tensorflow|torch|keras|horovod)\b")
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(("package", "use_case"), USE_CASES)
+def test_runs_to_its_end_as_its_pods_say(
+    package: Package, use_case: UseCase, new_cluster: Callable[[list[Object]], Cluster]
+) -> None:
+    objects = catalogue.set_objects(package, use_case)
+    workloads = deploy.of_kind(objects, "MPIJob", "Job", "Deployment")
+    if not workloads:
+        pytest.skip(f"no controller here makes pods of {', '.join(sorted(item['kind'] for item in objects))}")
+    cluster = new_cluster(objects)
+    for item in workloads:
+        if item["kind"] == "MPIJob":
+            run = deploy.run_mpi_job(cluster, item)
+            assert run.launcher.wait() == 0, run.log
+            every_rank_took_part(run, item)
+            every_rank_wrote(run)
+            processes = [(record, worker) for worker in run.workers for record in worker.records]
+        else:
+            pods = deploy.run_pods(cluster, item)
+            serves = item["kind"] == "Deployment"
+            if serves:
+                cluster.wait_ready(*pods)
+            for pod in pods:
+                assert serves or pod.wait() == 0 or _FRAMEWORK.search(pod.log), pod.log
+            processes = [(record, pod) for pod in pods for record in pod.records]
+            assert {pod.name for pod in pods if not _FRAMEWORK.search(pod.log)} == {pod.name for _, pod in processes}
+        for record, pod in processes:
+            is_the_user(record)
+            has_no_privilege(record)
+            has_the_environment(record, pod, cluster)
+            writes_where_it_should_and_nowhere_else(record, pod)
+
+
+def every_rank_took_part(run: MpiRun, job: Object) -> None:
+    """As many on each worker as it has slots, all in one world, each heard by the launcher."""
+    workers, slots = job["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"], job["spec"]["slotsPerWorker"]
+    size = workers * slots
+    assert [record["mpi"]["rank"] for record in run.ranks] == list(range(size))
+    assert {(record["mpi"]["size"], *record["mpi"]["sums"]) for record in run.ranks} == {(size, sum(range(size)))}
+    assert [len(worker.records) for worker in run.workers] == [slots] * workers
+    heard = re.findall(r"^record of (\S+)$", run.launcher.log, re.M)
+    assert sorted(heard) == sorted(f"{record['hostname']}-{record['mpi']['rank']}" for record in run.ranks)
+
+
+def every_rank_wrote(run: MpiRun) -> None:
+    """What `mpirun -output-filename` keeps lies with the results, a file for each rank."""
+    output_dir = run.ranks[0]["environment"]["OUTPUT_DIR"]
+    for worker in run.workers:
+        for record in worker.records:
+            file = seen_from_here(worker, output_dir) / "1" / f"rank.{record['mpi']['rank']}" / "stdout"
+            assert file.read_text() == f"record of {record['hostname']}-{record['mpi']['rank']}\n"
+
+
+def seen_from_here(pod: Pod, path: str) -> Path:
+    """Return where a path of the pod's first container lies on this machine."""
+    mounts = pod.described["spec"]["containers"][0]["volumeMounts"]
+    over = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount["mountPath"])]
+    mount = max(over, key=lambda mount: len(mount["mountPath"]))
+    return pod.volumes[mount["name"]] / mount.get("subPath", "") / PurePosixPath(path).relative_to(mount["mountPath"])
+
+
+def is_the_user(record: dict[str, Any]) -> None:
+    assert (record["user"], record["group"]) == (catalogue.USER, catalogue.GROUP)
+    assert catalogue.FS_GROUP in record["groups"]
+    assert record["name"] == "nobody-here"
+
+
+def has_no_privilege(record: dict[str, Any]) -> None:
+    assert record["capabilities"] == [""] * 5
+    assert record["no_new_privileges"]
+
+
+def has_the_environment(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
+    """All that the pod's first container declares reaches the program, also where sshd stands between them."""
+    container = pod.described["spec"]["containers"][0]
+    declared = environment(container, pod.described, cluster.objects)
+    declared.pop("K_MPI_JOB_ROLE", None)
+    assert {name: record["environment"].get(name) for name in declared} == declared
+    assert record["cwd"] == container.get("workingDir", "/")
+
+
+def writes_where_it_should_and_nowhere_else(record: dict[str, Any], pod: Pod) -> None:
+    writable, variables = record["writable"], record["environment"]
+    assert [writable[folder] for folder in ("/", "/usr", "/etc")] == [READ_ONLY] * 3
+    assert [writable[folder] for folder in ("/tmp", variables["HOME"])] == [True, True]
+    if "OUTPUT_DIR" in variables:
+        assert writable[variables["OUTPUT_DIR"]] is True
+    if "DATASET_DIR" in variables:
+        assert writable[variables["DATASET_DIR"]] == READ_ONLY
+    if record["session_dir"]:
+        assert record["session_dir"].startswith("/tmp/ompi.")
+        assert not [*seen_from_here(pod, "/tmp").glob("ompi.*")]
