@@ -97,8 +97,8 @@ def test_follows_every_way_to_refer(found: Found, holder: str) -> None:
     [
         "serviceAccountName: default",
         'serviceAccountName: ""',
-        "imagePullSecrets: [{name: none}]",
-        "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: none, key: a}}}]}]",
+        "imagePullSecrets: []",
+        "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: none, key: a, optional: true}}}]}]",
         "containers: [{name: a, envFrom: [{configMapRef: {name: none, optional: true}}]}]",
         "containers: [{name: a, envFrom: [{configMapRef: {name: kube-root-ca.crt}}]}]",
     ],
@@ -107,6 +107,97 @@ def test_what_is_optional_or_the_clusters_is_no_finding(found: Found, field: str
     pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  {field}\n"
     config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     assert found(a_yaml=config, b_yaml=pod) == []
+
+
+REQUIREMENTS = [
+    "imagePullSecrets: [{name: run}]",
+    "volumes: [{name: v, secret: {secretName: run}}]",
+    "volumes: [{name: v, projected: {sources: [{secret: {name: run}}]}}]",
+    "volumes: [{name: v, persistentVolumeClaim: {claimName: run}}]",
+    "containers: [{name: a, envFrom: [{secretRef: {name: run}}]}]",
+    "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: run, key: a}}}]}]",
+]
+
+
+@pytest.mark.parametrize("field", REQUIREMENTS)
+def test_finds_a_secret_or_claim_that_no_setter_names(found: Found, field: str) -> None:
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  {field}\n"
+    lines = [line for line in found(a_yaml=CONFIG.replace(COMMENT, ""), b_yaml=pod) if "volume" not in line]
+    assert lines == [f"b.yaml:5:{3 + field.index('run')} warning fixed-requirement"]
+
+
+def test_a_requirement_that_a_setter_names_has_no_findings(found: Found) -> None:
+    volume = f"- name: v\n    persistentVolumeClaim:\n      claimName: run{COMMENT}\n"
+    pod = f"{POD}    volumeMounts: [{{name: v, mountPath: /v}}]\n  volumes:\n  {volume}"
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == []
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod.replace("claimName: run" + COMMENT, "claimName: run")) == [
+        "b.yaml:17:18 warning fixed-requirement"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["Secret", "PersistentVolumeClaim"])
+def test_a_claim_or_secret_of_the_package_changes_with_its_references(found: Found, kind: str) -> None:
+    holder = "secret:\n      secretName: run" if kind == "Secret" else "persistentVolumeClaim:\n      claimName: run"
+    pod = f"{POD}    volumeMounts: [{{name: v, mountPath: /v}}]\n  volumes:\n  - name: v\n    {holder}\n"
+    brought = CONFIG + f"---\n{CONFIG.replace('ConfigMap', kind)}"
+    assert found(KRMFILE, a_yaml=brought, b_yaml=pod.replace(f"{holder}", f"{holder}{COMMENT}")) == []
+    (finding,) = found(KRMFILE, a_yaml=brought, b_yaml=pod)
+    assert finding.endswith("error reference-left-behind")
+
+
+def test_a_subdomain_needs_its_service(found: Found) -> None:
+    pod = POD.replace("spec:\n", f"spec:\n  subdomain: run{COMMENT}\n")
+    service = f"apiVersion: v1\nkind: Service\nmetadata:\n  name: run{COMMENT}\nspec: {{clusterIP: None}}\n"
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service) == []
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:8:14 warning dangling-reference"]
+    other = service.replace("name: run" + COMMENT, "name: ran")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=other) == ["b.yaml:8:14 error dangling-reference"]
+
+
+def test_a_binding_needs_its_role_and_account(found: Found) -> None:
+    binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n"
+    binding += (
+        "roleRef: {kind: Role, name: run}\nsubjects: [{kind: ServiceAccount, name: run}, {kind: User, name: me}]\n"
+    )
+    own = "".join(
+        f"---\nkind: {kind}\napiVersion: v1\nmetadata: {{name: run}}\n" for kind in ("Role", "ServiceAccount")
+    )
+    assert found(a_yaml=own, b_yaml=binding) == []
+    assert found(a_yaml=own.replace("run", "ran"), b_yaml=binding) == [
+        "b.yaml:4:29 error dangling-reference",
+        "b.yaml:5:41 error dangling-reference",
+    ]
+    assert found(b_yaml=binding.replace("Role, name", "ClusterRole, name")) == [
+        "b.yaml:5:41 warning dangling-reference"
+    ]
+
+
+SERVICE = f"""\
+apiVersion: v1
+kind: Service
+metadata: {{name: x}}
+spec:
+  selector:
+    also: run{ALSO}
+"""
+
+
+def test_a_service_that_selects_a_pod_has_no_findings(found: Found) -> None:
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE) == []
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE.replace(ALSO, COMMENT)) == []
+
+
+def test_finds_a_service_that_selects_nothing(found: Found) -> None:
+    service = SERVICE.replace("also: run" + ALSO, "also: ran")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == ["c.yaml:6:5 error selects-nothing"]
+    given = service.replace("also:", "batch.kubernetes.io/job-name:")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=given) == []
+
+
+def test_finds_a_service_that_a_set_parts_from_its_pods(found: Found) -> None:
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE.replace(ALSO, "")) == [
+        "c.yaml:6:11 error reference-left-behind"
+    ]
 
 
 @pytest.mark.parametrize("kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nnamePrefix: x-\n"])

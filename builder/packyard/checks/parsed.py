@@ -8,6 +8,7 @@ from packyard.checks.finding import Finding
 from packyard.errors import InputError
 from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
+from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.plan import PackageFiles, read_krmfile
 from packyard.text.document import check_keys, decode, parse_text
@@ -66,6 +67,19 @@ def parse(package: PackageFiles) -> Parsed:
         complete=complete and not unreadable,
         unreadable=tuple(unreadable),
     )
+
+
+def reached(parsed: Parsed) -> dict[int, frozenset[str]]:
+    """Return the names of the setters that change each bound field, by its node; none where a definition is broken."""
+    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+    found: dict[int, frozenset[str]] = {}
+    for bound in parsed.bound:
+        definition = definitions.resolve(bound.reference)
+        try:
+            found[id(bound.node)] = definitions.setters_of(definition) if definition else frozenset()
+        except InputError:  # of which the checks of setters tell
+            found[id(bound.node)] = frozenset()
+    return found
 
 
 def findings(error: InputError) -> list[Finding]:

@@ -44,6 +44,17 @@ def _find(node: Node, volumes: frozenset[str]) -> Iterator[Pod]:
             yield from _find(item.value, volumes)
 
 
+def labels(root: Node) -> list[Mapping]:
+    """Return the labels of every pod in an object: those of its template, or of the Pod itself."""
+    found = []
+    for node in walk(root):
+        spec = node.mapping("spec") if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and spec and isinstance(spec.get("containers"), Sequence):
+            own = node.mapping("metadata", "labels")
+            found += [own] if own else []
+    return found
+
+
 def mappings(node: Node | None) -> list[Mapping]:
     """Return the mappings in a list; nothing where it is no list."""
     items = node.items if isinstance(node, Sequence) else []

@@ -1,6 +1,7 @@
-"""References to the ConfigMaps and ServiceAccounts that a package brings, or should.
+"""References between the objects of a package: there, and changing with the name that they refer to.
 
-Secrets and claims are what the cluster has to offer: requirements, not faults.
+ConfigMaps, ServiceAccounts, Services and Roles are the package's own. Secrets and claims may be the cluster's: then
+they are requirements, which a user names by a setter.
 """
 
 from __future__ import annotations
@@ -8,24 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.parsed import Parsed
-from packyard.errors import InputError, suggest
-from packyard.setters.comment import Reference as Definition
-from packyard.setters.definition import Definitions
+from packyard.checks.parsed import Parsed, reached
+from packyard.errors import suggest
 from packyard.text.document import walk
-from packyard.text.node import Entry, Scalar
+from packyard.text.node import Entry, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
 
-#: Fields that hold the ``name`` of an object, and its kind.
+#: Fields that hold the name of an object, each with its kind and the keys that the name may stand under.
 _HOLDERS = {
-    "configMapRef": "ConfigMap",
-    "configMapKeyRef": "ConfigMap",
-    "secretRef": "Secret",
-    "secretKeyRef": "Secret",
-    "configMap": "ConfigMap",
+    "configMapRef": ("ConfigMap", ("name",)),
+    "configMapKeyRef": ("ConfigMap", ("name",)),
+    "configMap": ("ConfigMap", ("name",)),
+    "secretRef": ("Secret", ("name",)),
+    "secretKeyRef": ("Secret", ("name",)),
+    "secret": ("Secret", ("secretName", "name")),
+    "persistentVolumeClaim": ("PersistentVolumeClaim", ("claimName",)),
 }
-_ACCOUNT = "serviceAccountName"
+#: Fields that are the name.
+_NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
+#: Fields that may stand empty or be something else.
+_LENIENT = ("configMap", "secret", "persistentVolumeClaim")
+#: Fields that hold kind and name of an object of the package.
+_KINDS = ("roleRef", "scaleTargetRef")
+#: What the cluster may have: a requirement, where the package does not bring it.
+_REQUIREMENTS = ("Secret", "PersistentVolumeClaim")
 #: What every namespace has.
 _ALWAYS = ("kube-root-ca.crt", "default")
 #: Kinds whose fields only look like references.
@@ -43,31 +52,20 @@ class _Reference:
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find references that lead nowhere, or that a set leaves behind."""
-    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
-    bound = {id(binding.node): _setters(binding.reference, definitions) for binding in parsed.bound}
+    bound = reached(parsed)
     own = _names(parsed)
     for root in parsed.objects:
         if root.text("kind") in _OPAQUE:
             continue
-        for entry in _entries(root):
-            reference = _read(entry)
+        for reference in _references(root):
             if isinstance(reference, Finding):
                 yield reference
-            elif reference is not None and reference.kind in ("ConfigMap", "ServiceAccount"):
-                target = own.get(reference.kind, {}).get(reference.name.value)
-                if target is not None:
-                    yield from _left_behind(reference, target, bound)
-                elif parsed.complete and not reference.optional and reference.name.value not in _ALWAYS:
-                    yield _dangling(reference, own.get(reference.kind, {}))
-
-
-def _setters(reference: Definition, definitions: Definitions) -> frozenset[str]:
-    """Return what a field changes with: the setters that its comment leads to."""
-    definition = definitions.resolve(reference)
-    try:
-        return definitions.setters_of(definition) if definition else frozenset()
-    except InputError:
-        return frozenset()
+                continue
+            target = own.get(reference.kind, {}).get(reference.name.value)
+            if target is not None:
+                yield from _left_behind(reference, target, bound)
+            elif parsed.complete and not reference.optional and reference.name.value not in _ALWAYS:
+                yield from _missing(reference, own.get(reference.kind, {}), bound)
 
 
 def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
@@ -81,28 +79,47 @@ def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
     return found
 
 
-def _entries(root: MappingNode) -> Iterator[Entry]:
+def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
     for node in walk(root):
-        if isinstance(node, MappingNode):
-            yield from node.entries
+        for entry in node.entries if isinstance(node, MappingNode) else ():
+            found = _read(entry, root)
+            if found is not None:
+                yield found
+            elif entry.name == "imagePullSecrets":
+                yield from (_Reference("Secret", name) for name in pods.names(entry.value) if name.value)
+            elif entry.name == "subjects":
+                accounts = (item for item in pods.mappings(entry.value) if item.text("kind") == "ServiceAccount")
+                names = (account.get("name") for account in accounts if not account.text("namespace"))
+                yield from (_Reference("ServiceAccount", name) for name in names if isinstance(name, Scalar))
 
 
-def _read(entry: Entry) -> _Reference | Finding | None:
+def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     value = entry.value
-    if entry.name == _ACCOUNT:
-        return _Reference("ServiceAccount", value) if isinstance(value, Scalar) and value.value else None
-    kind = _HOLDERS.get(entry.name)
-    if kind is None:
+    if entry.name in _NAMES or (entry.name == "serviceName" and root.text("kind") == "StatefulSet"):
+        kind = _NAMES.get(entry.name, "Service")
+        return _Reference(kind, value) if isinstance(value, Scalar) and value.value else None
+    if entry.name in _KINDS and isinstance(value, MappingNode):
+        name = value.get("name")
+        cluster = value.text("kind").startswith("Cluster")
+        return _Reference(value.text("kind"), name) if isinstance(name, Scalar) and not cluster else None
+    if entry.name not in _HOLDERS:
         return None
-    name = value.get("name") if isinstance(value, MappingNode) else None
-    if isinstance(name, Scalar) and name.value:
-        assert isinstance(value, MappingNode)
+    kind, keys = _HOLDERS[entry.name]
+    named = next((key for key in keys if _name(value, key)), "")
+    if named and isinstance(value, MappingNode):
+        name = _name(value, named)
+        assert name is not None
         templated = "{{" in name.value or "$(" in name.value
         return _Reference(kind, name, optional=templated or value.text("optional") == "true")
-    if entry.name == "configMap" or not isinstance(value, MappingNode | Scalar):
+    if entry.name in _LENIENT or not isinstance(value, MappingNode | Scalar):
         return None
     message = f"{entry.name} names no {kind}: nothing is read from it"
     return error("empty-reference", entry.key.source, entry.start, message, "its name belongs below, indented deeper")
+
+
+def _name(value: Node, key: str) -> Scalar | None:
+    found = value.get(key) if isinstance(value, MappingNode) else None
+    return found if isinstance(found, Scalar) and found.value else None
 
 
 def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, frozenset[str]]) -> Iterator[Finding]:
@@ -120,10 +137,20 @@ def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, froz
     yield error("reference-left-behind", name.source, name.start, message, hint)
 
 
-def _dangling(reference: _Reference, own: Mapping[str, Scalar]) -> Finding:
+def _missing(
+    reference: _Reference, own: Mapping[str, Scalar], bound: Mapping[int, frozenset[str]]
+) -> Iterator[Finding]:
+    """Find a name that the package does not bring: a fault, or a requirement that nobody can name."""
     name = reference.name
     message = f"{reference.kind} {name.value!r} is not in the package"
-    if own:
+    if reference.kind in _REQUIREMENTS:
+        if not bound.get(id(name)):
+            hint = "ship it, or bind a setter to the name: then it is a requirement"
+            message += ", and no setter says which one it is"
+            yield warning("fixed-requirement", name.source, name.start, message, hint)
+    elif own:
         hint = suggest(name.value, own) or f"there is {', '.join(sorted(own))}"
-        return error("dangling-reference", name.source, name.start, message, hint)
-    return warning("dangling-reference", name.source, name.start, message, "ship it, or say that the cluster has it")
+        yield error("dangling-reference", name.source, name.start, message, hint)
+    else:
+        hint = "ship it, or say that the cluster has it"
+        yield warning("dangling-reference", name.source, name.start, message, hint)

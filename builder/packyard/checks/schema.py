@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.judges import KUBERNETES, Fault, Judge, Path
-from packyard.checks.parsed import Parsed, findings, parse
+from packyard.checks.parsed import Parsed, findings, parse, reached
 from packyard.errors import InputError, suggest
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
@@ -239,13 +239,4 @@ def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
     """Return the fields that wait for a setter without an example, by their nodes."""
     definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
     names = {setter.name for setter in definitions.setters.values() if setter.must_be_set} - examples.keys()
-    found: set[int] = set()
-    for bound in parsed.bound:
-        definition = definitions.resolve(bound.reference)
-        try:
-            reached = definitions.setters_of(definition) if definition else frozenset()
-        except InputError:  # a broken definition, of which other checks tell
-            continue
-        if not names.isdisjoint(reached):
-            found.add(id(bound.node))
-    return frozenset(found)
+    return frozenset(node for node, changed_by in reached(parsed).items() if not names.isdisjoint(changed_by))
