@@ -55,7 +55,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
     members = [
         Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
         for item in composed
-        for path, data in item.files.items()
+        for path, data in item.shipped.items()
     ]
     members += _own_files(workspace, package)
     members.append(Member(path="README.md", data=_readme(workspace, package, version, documented)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, refuse
 from packyard.source import parts, patch, pods
 from packyard.source.parts import Part, Patch
 from packyard.text.node import Mapping as MappingNode
@@ -27,20 +28,31 @@ class Object:
         texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
         return (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
 
+    def label(self, name: str) -> str:
+        """Return a label of the object, an empty text where it has none."""
+        labels = self.root.mapping("metadata", "labels")
+        return labels.text(name) if labels else ""
+
+    def copy(self) -> Object:
+        """Return an object that may be changed without changing this one."""
+        root = patch.clone(self.root)
+        assert isinstance(root, MappingNode)
+        return Object(root, self.stem)
+
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         line, _ = self.root.source.locate(self.root.start)
         return Problem(message, file=self.root.source.name, line=line)
 
 
-Expanded = list[tuple[tuple[str, str, str, str], Sequence]]
-"""A patch of pods as plain operations, for each object that it has reached, by the object's identity."""
+Expanded = list[tuple[tuple[str, str, str, str], Sequence | MappingNode]]
+"""A patch as what it came to for each object that it has reached: the object's identity, and operations or a merge."""
 
 
 def accumulate(part: Part, onto: list[Object] | None = None, trace: list[Expanded] | None = None) -> list[Object]:
     """Gather a part's objects, let its components work on them, then its patches: kustomize's order.
 
-    ``trace`` gathers, for every patch of pods in the order of their application, what it came to.
+    ``trace`` gathers, for every patch in the order of their application, what it came to.
     """
     objects = [] if onto is None else onto
     for file in part.files:
@@ -52,13 +64,21 @@ def accumulate(part: Part, onto: list[Object] | None = None, trace: list[Expande
     for component in part.components:
         accumulate(component, objects, trace)
     for change in part.patches:
-        if change.pods is None:
-            _patch(objects, change)
-        else:
-            expanded = _patch_pods(objects, change, change.pods)
-            if trace is not None:
-                trace.append(expanded)
+        expanded = _patch(objects, change) if change.pods is None else _patch_pods(objects, change, change.pods)
+        if trace is not None:
+            trace.append(expanded)
     return objects
+
+
+def file_names(objects: list[Object]) -> list[str]:
+    """Name each object's file for its kind; objects of one kind keep the names of the files they came from."""
+    kinds = Counter(item.identity[1] for item in objects)
+    names = [
+        f"{parts.dashed(item.identity[1]) if kinds[item.identity[1]] == 1 else item.stem}.yaml" for item in objects
+    ]
+    twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
+    refuse(item.problem(f"two objects would be written to {item.stem}.yaml: one object a file") for item in twice)
+    return names
 
 
 def _add(objects: list[Object], item: Object) -> None:
@@ -67,7 +87,7 @@ def _add(objects: list[Object], item: Object) -> None:
     objects.append(item)
 
 
-def _patch(objects: list[Object], item: Patch) -> None:
+def _patch(objects: list[Object], item: Patch) -> Expanded:
     root = item.document.root
     if isinstance(root, MappingNode) and not all(Object(root, "").identity[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
@@ -83,21 +103,24 @@ def _patch(objects: list[Object], item: Patch) -> None:
             raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
     else:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
+    if not isinstance(root, (MappingNode, Sequence)):
+        raise InputError(item.problem("a patch is a mapping or a list of operations"))
+    expanded: Expanded = []
     for other in matched:
         before = other.identity
         if isinstance(root, Sequence):
             patch.apply_operations(other.root, root)
         elif isinstance(root, MappingNode):
             _merge(other, root, before)
-        else:
-            raise InputError(item.problem("a patch is a mapping or a list of operations"))
+        expanded.append((before, root))
+    return expanded
 
 
 def _patch_pods(objects: list[Object], item: Patch, labels: str) -> Expanded:
     root = item.document.root
     if not isinstance(root, Sequence):
         raise InputError(item.problem("a patch of pods is a list of operations, with paths below the pod's template"))
-    expanded = []
+    expanded: Expanded = []
     for other in objects:
         if _selects(item.target or {}, other.identity):
             operations = pods.expand(other.root, root, labels)

@@ -6,32 +6,39 @@ resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patch
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse, suggest
 from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
 from packyard.setters.value import faults
-from packyard.source import kustomization
-from packyard.source.accumulate import Object, accumulate
-from packyard.source.definitions import compose_krmfile
+from packyard.source import kustomization, option, parts
+from packyard.source.accumulate import Object, accumulate, file_names
+from packyard.source.definitions import compose_krmfile, without
+from packyard.source.option import Option
 from packyard.source.package import Package, UseCase
+from packyard.source.parts import Part
 from packyard.source.workspace import Workspace
 from packyard.text import layout
-
-_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The files of one use case by their name, and the objects in them as (kind, file)."""
+    """The files of one use case by their name, the objects in them as (kind, file), and what may be enabled."""
 
     use_case: UseCase
     files: Mapping[str, bytes]
     objects: tuple[tuple[str, str], ...] = ()
     unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
+    options: tuple[Option, ...] = ()
+
+    @property
+    def shipped(self) -> dict[str, bytes]:
+        """All files of the use case's directory by their path, those of its options included."""
+        below = {
+            f"{option.DIRECTORY}/{item.name}/{path}": data for item in self.options for path, data in item.files.items()
+        }
+        return {**self.files, **below}
 
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
@@ -52,6 +59,7 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
     if not unknown:
         return composed
     known = {name for item in composed for name in read_krmfile(item.package_files()).definitions.setters}
+    known |= {name for item in composed for offered in item.options for name in _defined(offered)}
     refuse(
         Problem(f"setters.{name}: no part defines it", file=value.file, line=line, hint=suggest(name, known))
         for line, name in unknown
@@ -64,7 +72,7 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
     part = kustomization.read(workspace, package, use_case)
     objects = accumulate(part)
-    names = _file_names(objects)
+    names = file_names(objects)
     documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
     given = {name: value.text for name, value in use_case.setters.items()} if values else {}
     files = {
@@ -72,27 +80,49 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
         "Krmfile": compose_krmfile(part, documents, given),
         "kustomization.yaml": _kustomization(list(documents)),
     }
+    options = _options(workspace, use_case, part, objects, files["Krmfile"], given)
     unused: list[str] = []
     if values:
         files.update(_with_values(files, use_case, unused).files)
+        of_options = {name for item in options for name in _defined(item)}
+        unused = [name for name in unused if name not in of_options]
     kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))
-    return Composed(use_case, files, kinds, tuple(unused))
+    return Composed(use_case, files, kinds, tuple(unused), options)
 
 
 def _by_name(pair: tuple[str, Object]) -> str:
     return pair[0]
 
 
-def _file_names(objects: list[Object]) -> list[str]:
-    """Name each object's file for its kind; objects of one kind keep the names of the files they came from."""
-    kinds = Counter(item.identity[1] for item in objects)
-    names = []
-    for item in objects:
-        kind = _UPPER.sub("-", item.identity[1]).lower()
-        names.append(f"{kind if kinds[item.identity[1]] == 1 else item.stem}.yaml")
-    twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
-    refuse(item.problem(f"two objects would be written to {item.stem}.yaml: one object a file") for item in twice)
-    return names
+def _options(
+    workspace: Workspace,
+    use_case: UseCase,
+    part: Part,
+    objects: list[Object],
+    krmfile: bytes,
+    values: Mapping[str, str],
+) -> tuple[Option, ...]:
+    """Write the options of a use case, each with the definitions that it needs beside those of the use case."""
+    found: list[Option] = []
+    for name in use_case.options:
+        component = parts.read(workspace.root_dir / "overlays" / name, "Component")
+        files = option.write(component, objects)
+        both = Part(part.folder, resources=(part,), components=(component,))
+        whole = PackageFiles(compose_krmfile(both, files, values), files)
+        known = read_krmfile(whole).definitions.setters
+        given = {key: [text] for key, text in values.items() if key in known}
+        files = {**files, **plan(whole, given, mark=False).files}
+        definitions = without(files.pop("Krmfile", whole.krmfile), krmfile)
+        if definitions:
+            files[option.DEFINITIONS] = definitions
+        found.append(Option(name, option.describe(component), files))
+    return tuple(found)
+
+
+def _defined(item: Option) -> set[str]:
+    """Return the names of the setters that an option adds."""
+    data = item.files.get(option.DEFINITIONS)
+    return set(read_krmfile(PackageFiles(data, {})).definitions.setters) if data else set()
 
 
 def _resources(files: Mapping[str, bytes]) -> dict[str, bytes]:

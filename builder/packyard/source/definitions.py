@@ -45,14 +45,26 @@ def compose_krmfile(part: Part, documents: Mapping[str, bytes], values: Mapping[
     return _write(kept, {name: text for name, text in defaults.items() if text or name not in required})
 
 
+def without(krmfile: bytes, other: bytes) -> bytes:
+    """Return a Krmfile with the definitions that another one does not have; empty where none is left."""
+    entries = [_entries(Krmfile(Source("Krmfile", data.decode()))) for data in (krmfile, other)]
+    known = {entry.name for entry in entries[1]}
+    left = [entry for entry in entries[0] if entry.name not in known]
+    return _write(left, {}) if left else b""
+
+
+def _entries(krmfile: Krmfile) -> list[Entry]:
+    section = krmfile.root.mapping("openAPI", "definitions")
+    return section.entries if section else []
+
+
 def _definitions(part: Part) -> dict[str, Entry]:
     """Gather the definitions of all parts; one name with two meanings is refused."""
     found: dict[str, Entry] = {}
     problems = []
     for path in dict.fromkeys(part.krmfiles()):
         krmfile = Krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
-        section = krmfile.root.mapping("openAPI", "definitions")
-        for entry in section.entries if section else ():
+        for entry in _entries(krmfile):
             other = found.setdefault(entry.name, entry)
             if other is not entry and to_value(other.value) != to_value(entry.value):
                 line, _ = entry.key.source.locate(entry.start)

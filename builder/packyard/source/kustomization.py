@@ -57,7 +57,7 @@ def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: 
             _write(child, f"{where}{name}/", child_kind, trace, files)
     patches: list[str] = []
     for change in part.patches:
-        for target, data in _plain(change, trace):
+        for target, data in _plain(change, next(trace)):
             name = f"patch-{len(files)}.json6902"
             files[f"{where}{name}"] = data
             patches += [f"- path: {name}"]
@@ -68,12 +68,12 @@ def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: 
     files[f"{where}kustomization.yaml"] = ("\n".join(lines) + "\n").encode()
 
 
-def _plain(change: Patch, trace: Iterator[Expanded]) -> list[tuple[Mapping[str, str], bytes]]:
+def _plain(change: Patch, expanded: Expanded) -> list[tuple[Mapping[str, str], bytes]]:
     """Return a patch as kustomize's own, target and text; one of pods is many."""
     if change.pods is None:
         return [(change.target or {}, change.document.source.text.encode())]
     found: list[tuple[Mapping[str, str], bytes]] = []
-    for (version, kind, namespace, name), operations in next(trace):
+    for (version, kind, namespace, name), operations in expanded:
         group, _, version = version.rpartition("/")
         target = {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
         found.append(({key: re.escape(text) for key, text in target.items() if text}, layout.write(operations)))

@@ -48,6 +48,7 @@ class UseCase:
     overlays: tuple[str, ...] = ()
     patches: tuple[PatchEntry, ...] = ()
     setters: Mapping[str, Value] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     line: int = 0
 
 
@@ -72,6 +73,7 @@ class _Choice:
     overlays: list[str] = field(default_factory=list)
     patches: list[PatchEntry] = field(default_factory=list)
     setters: dict[str, Value] = field(default_factory=dict)
+    options: list[str] = field(default_factory=list)
 
 
 def read(workspace: Workspace, name: str) -> Package:
@@ -83,7 +85,8 @@ def read(workspace: Workspace, name: str) -> Package:
     if not _PATH_PART.match(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
     model = _model(fields)
-    shared = _values(fields)
+    shared = _Choice(setters=_values(fields), options=fields.texts("options"))
+    _check_parts(workspace, fields, shared)
     use_cases = _use_cases(workspace, folder, fields, shared)
     package = Package(
         name=name,
@@ -115,7 +118,7 @@ def _values(fields: Fields) -> dict[str, Value]:
     }
 
 
-def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: dict[str, Value]) -> list[UseCase]:
+def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: _Choice) -> list[UseCase]:
     section = fields.child("useCases")
     if section is None:
         fields.fault(fields.node, "useCases", "is missing")
@@ -142,16 +145,28 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: dict[
 
 
 def _choice(workspace: Workspace, folder: Path, fields: Fields) -> _Choice:
-    choice = _Choice(fields.text("base", ""), fields.texts("overlays"), _patches(fields, folder), _values(fields))
+    choice = _Choice(
+        fields.text("base", ""),
+        fields.texts("overlays"),
+        _patches(fields, folder),
+        _values(fields),
+        fields.texts("options"),
+    )
     _check_parts(workspace, fields, choice)
     fields.done()
     return choice
 
 
-def _included(workspace: Workspace, folder: Path, section: Fields, node: Node, shared: dict[str, Value]) -> UseCase:
+def _included(workspace: Workspace, folder: Path, section: Fields, node: Node, shared: _Choice) -> UseCase:
     fields = Fields(node, section.file, f"{section.path}.include", section.problems)
     path = fields.text("path")
-    choice = _Choice(fields.text("base"), fields.texts("overlays"), _patches(fields, folder), _values(fields))
+    choice = _Choice(
+        fields.text("base"),
+        fields.texts("overlays"),
+        _patches(fields, folder),
+        _values(fields),
+        fields.texts("options"),
+    )
     _check_parts(workspace, fields, choice)
     fields.done()
     return _join(fields, path, {}, [choice], shared)
@@ -177,7 +192,11 @@ def _patches(fields: Fields, folder: Path) -> list[PatchEntry]:
 
 
 def _check_parts(workspace: Workspace, fields: Fields, choice: _Choice) -> None:
-    for kind, key, names in (("base", "base", [choice.base]), ("overlay", "overlays", choice.overlays)):
+    for kind, key, names in (
+        ("base", "base", [choice.base]),
+        ("overlay", "overlays", choice.overlays),
+        ("overlay", "options", choice.options),
+    ):
         root = workspace.root_dir / f"{kind}s"
         known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
         for name in names:
@@ -192,15 +211,14 @@ def _place(fields: Fields, key: str, value: str) -> Node | None:
     return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
 
 
-def _join(
-    fields: Fields, path: str, axes: Mapping[str, str], chosen: list[_Choice], shared: dict[str, Value]
-) -> UseCase:
+def _join(fields: Fields, path: str, axes: Mapping[str, str], chosen: list[_Choice], shared: _Choice) -> UseCase:
     bases = [choice.base for choice in chosen if choice.base]
     if len(bases) != 1:
         fields.fault(fields.node, "", f"use case {path} has {len(bases)} bases where one is expected")
-    setters = dict(shared)
+    setters = dict(shared.setters)
     for choice in chosen:
         setters.update(choice.setters)
+    options = [name for choice in (shared, *chosen) for name in choice.options]
     return UseCase(
         path=path,
         axes=axes,
@@ -208,6 +226,7 @@ def _join(
         overlays=tuple(name for choice in chosen for name in choice.overlays),
         patches=tuple(name for choice in chosen for name in choice.patches),
         setters=setters,
+        options=tuple(dict.fromkeys(options)),
         line=fields.node.source.locate(fields.node.start)[0] if fields.node else 0,
     )
 

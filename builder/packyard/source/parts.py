@@ -7,6 +7,7 @@ kustomize would build.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem
 from packyard.source.record import Fields
 from packyard.text.document import check_keys, parse, parse_one, parse_text
-from packyard.text.node import Document, Node, Scalar, Source
+from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 
 HEADERS = {
@@ -22,6 +23,7 @@ HEADERS = {
     "Component": "kustomize.config.k8s.io/v1alpha1",
 }
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SELECTORS = ("group", "version", "kind", "name", "namespace")
 
 
@@ -45,7 +47,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One kustomization: a base, an overlay, or what a use case adds itself."""
+    """One kustomization: a base, an overlay, or what a use case adds itself; ``head`` is how it begins, in comments."""
 
     folder: Path
     files: tuple[Path, ...] = ()  # its own resources
@@ -53,6 +55,7 @@ class Part:
     components: tuple[Part, ...] = ()
     patches: tuple[Patch, ...] = ()
     krmfile: Path | None = None
+    head: tuple[Comment, ...] = ()
 
     def krmfiles(self) -> Iterator[Path]:
         """Yield the Krmfiles of everything that this is made of, in the order of composition."""
@@ -71,7 +74,8 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     file = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
     if file is None:
         raise InputError(Problem("holds no kustomization.yaml", file=str(folder)))
-    fields = Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    document = parse_one(file.read_bytes(), str(file))
+    fields = Fields(document.root, str(file), "")
     fields.expect_header(HEADERS[kind], kind)
     own: list[Path] = []
     resources: list[Part] = []
@@ -94,9 +98,21 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     ]
     fields.done()
     krmfile = folder / "Krmfile"
+    first = document.root.entries[0].head if isinstance(document.root, MappingNode) else []
     return Part(
-        folder, tuple(own), tuple(resources), tuple(components), tuple(patches), krmfile if krmfile.is_file() else None
+        folder,
+        tuple(own),
+        tuple(resources),
+        tuple(components),
+        tuple(patches),
+        krmfile if krmfile.is_file() else None,
+        (*document.head, *first),
     )
+
+
+def dashed(kind: str) -> str:
+    """Write a kind as files are named for it: ``ConfigMap`` as ``config-map``."""
+    return _UPPER.sub("-", kind).lower()
 
 
 def read_patch(file: Path, target: Mapping[str, str] | None, pods: str | None = None) -> Patch:
