@@ -1,6 +1,6 @@
 # Every target sets up what it needs, and is quick the second time. Needed: git, make, python3 >= 3.10 with venv,
-# and Go >= 1.22 for `tools` alone. A folder of tests/tools/ is a Go module that pins one real program: its
-# tools.go imports the program, or it is the program itself.
+# and Go >= 1.26 for `tools` alone. A folder of tests/tools/ is a Go module that pins one real program: its
+# tools.go imports the program, or it is the program itself. That of manifests/ pins the modules that its files are from.
 
 PYTHON ?= python3
 JOBS   ?= 2
@@ -58,6 +58,14 @@ $(VENV): pyproject.toml
 .tools/kustomize-3: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
 .tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
+
+.tools/manifests: $(wildcard tests/tools/manifests/*)
+	rm -rf $@ $@.new && mkdir -p $@.new
+	cd tests/tools/manifests && export GOTOOLCHAIN=local GOWORK=off && go mod download $$(cut -d ' ' -f 1 files | sort -u) && \
+	while read -r module file; do \
+	install -m 0644 "$$(go list -m -f '{{.Dir}}' "$$module")/$$file" "$(CURDIR)/$@.new" || exit; \
+	done < files
+	mv $@.new $@
 
 .SECONDEXPANSION:
 .tools/%: $$(wildcard tests/tools/%/go.* tests/tools/%/*.go)
