@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import real
+from controlplane import shared
+from controlplane.api import Api
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +74,27 @@ def corpus() -> Path:
 def other_pythons() -> list[Path]:
     """One interpreter of each other minor version of CPython that is installed, oldest first, at least one."""
     return real.other_pythons()
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """kube-apiserver 1.34.4 on etcd with the definitions of MPIJob, Workflow and JobSet; nothing there acts."""
+    real.pinned_program("kubernetes")
+    real.pinned_manifests()
+    own_dir = tmp_path_factory.getbasetemp()
+    folder = (own_dir.parent if "PYTEST_XDIST_WORKER" in os.environ else own_dir) / "control-plane"
+    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
+        yield Api(folder)
+
+
+@pytest.fixture(scope="session")
+def cluster(api_server: Api) -> Iterator[Api]:
+    """The same server with all that acts: Kubernetes' controllers, its scheduler, mpi-operator 0.8.0, kwok 0.8.0."""
+    real.pinned_program("mpi-operator")
+    real.pinned_program("kwok")
+    folder = api_server.folder / "controllers"
+    with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):
+        yield api_server
 
 
 @pytest.fixture

@@ -48,6 +48,12 @@ def pinned_program(name: str) -> Path:
     return find_program(name, pinned=True) or absent(name, remedy="run make tools")
 
 
+def pinned_manifests() -> Path:
+    """Return the folder of definitions and the like that ``make tools`` takes from pinned modules."""
+    folder = TOOLS / "manifests"
+    return folder if folder.is_dir() else absent("manifests", remedy="run make tools")
+
+
 def program(name: str) -> Path:
     """Return a program of any version."""
     return find_program(name, pinned=False) or absent(name, remedy="install it")

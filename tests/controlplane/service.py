@@ -1,0 +1,165 @@
+"""Starts the programs of a control plane, and stops them when nobody uses them: ``service api|controllers FOLDER``.
+
+``api`` is etcd and kube-apiserver, with the definitions of custom resources. ``controllers`` works on it: Kubernetes'
+controllers, its scheduler, mpi-operator, and kwok, whose nodes only pretend to run pods. What listens does so on
+127.0.0.1, and what is written is written to FOLDER.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import yaml
+
+from controlplane import shared
+from controlplane.api import Api, Object
+from real import TOOLS
+
+KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (TOOLS / n for n in ("kubernetes", "kwok", "mpi-operator", "manifests"))
+_NODES = 4
+#: Clients wait for their turn after a few requests a second, unless told otherwise.
+_IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
+_PATIENCE = 180  # seconds; a start takes three
+
+
+def main(service: str, folder: Path) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with ExitStack() as programs:
+        (start_api if service == "api" else start_controllers)(folder, programs)
+        unused = shared.offer(folder)
+        programs.close()
+        unused.close()
+
+
+def start_api(folder: Path, programs: ExitStack) -> None:
+    """Run etcd and kube-apiserver, and leave ``FOLDER/kubeconfig``."""
+    data_dir = folder / "etcd"
+    shutil.rmtree(data_dir, ignore_errors=True)
+    programs.callback(shutil.rmtree, data_dir)
+    client, peer, port = (programs.enter_context(_port()) for _ in range(3))
+    etcd = f"http://127.0.0.1:{client}"
+    _start(programs, folder, KUBERNETES, "etcd", *_etcd_flags(data_dir, etcd, f"http://127.0.0.1:{peer}"))
+    key_file, token = folder / "service-account.key", secrets.token_hex(16)
+    key_file.write_bytes(subprocess.run([KUBERNETES, "key"], check=True, stdout=subprocess.PIPE).stdout)
+    (folder / "tokens").write_text(f"{token},admin,admin,system:masters\n")
+    flags = [
+        *(f"--etcd-servers={etcd}", f"--secure-port={port}", "--bind-address=127.0.0.1", "--permit-port-sharing"),
+        *(f"--cert-dir={folder}", f"--token-auth-file={folder / 'tokens'}", "--authorization-mode=RBAC"),
+        *(f"--service-account-key-file={key_file}", f"--service-account-signing-key-file={key_file}"),
+        *("--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16"),
+    ]
+    server = _start(programs, folder, KUBERNETES, "kube-apiserver", *flags)
+    _write_kubeconfig(folder, f"https://127.0.0.1:{port}", token)
+    _wait("kube-apiserver", server, lambda: (folder / "apiserver.crt").exists() and Api(folder).is_ready())
+    api = Api(folder)
+    definitions = [item for item in _manifests() if item["kind"] == "CustomResourceDefinition"]
+    for item in definitions:
+        api.create(item).expect_done()
+    _wait("kube-apiserver", server, lambda: all(_is_established(api, item) for item in definitions))
+
+
+def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
+    return [
+        *(f"--data-dir={data_dir}", "--unsafe-no-fsync", "--socket-reuse-port"),
+        *(f"--listen-client-urls={client}", f"--advertise-client-urls={client}"),
+        *(f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}"),
+    ]
+
+
+def _is_established(api: Api, definition: Object) -> bool:
+    return _has(api.read(definition).expect_done(), "Established")
+
+
+def _write_kubeconfig(folder: Path, server: str, token: str) -> None:
+    cluster = {"server": server, "certificate-authority": str(folder / "apiserver.crt")}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "test", "cluster": cluster}],
+        "users": [{"name": "test", "user": {"token": token}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        "current-context": "test",
+    }
+    (folder / "kubeconfig").write_text(json.dumps(config))
+
+
+def start_controllers(folder: Path, programs: ExitStack) -> None:
+    """Run everything that works on the API of the folder above, and make nodes."""
+    api_dir = folder.parent
+    api = Api(api_dir)
+    config = api_dir / "kubeconfig"
+    flags = [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *_IN_HASTE]
+    # kwok's nodes report once; no load of this machine makes them late.
+    own_flags = [
+        "--node-monitor-grace-period=24h",
+        f"--service-account-private-key-file={api_dir / 'service-account.key'}",
+        f"--root-ca-file={api_dir / 'apiserver.crt'}",
+    ]
+    _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
+    _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
+    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE)
+    for item in _manifests():
+        if item["kind"] == "StorageClass":
+            api.create(item).expect_done()
+    for number in range(_NODES):
+        api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{number}"}}).expect_done()
+    stages = folder / "stages.yaml"
+    stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
+    flags = [f"--kubeconfig={config}", f"--config={stages}", "--manage-all-nodes", "--node-ip=127.0.0.1"]
+    kwok = _start(programs, folder, KWOK, *flags)
+    _wait("kwok", kwok, lambda: all(_has(node, "Ready") for node in api.list("v1", "Node")))
+
+
+def _has(item: Object, condition: str) -> bool:
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(each["type"] == condition and each["status"] == "True" for each in conditions)
+
+
+def _manifests() -> list[Object]:
+    texts = (file.read_bytes() for file in sorted(MANIFESTS.glob("*.yaml")))
+    return [item for text in texts for item in yaml.load_all(text, Loader=yaml.CSafeLoader)]
+
+
+def _start(programs: ExitStack, folder: Path, program: Path, *flags: str) -> subprocess.Popen[bytes]:
+    name = flags[0] if program == KUBERNETES else program.name
+    log = programs.enter_context((folder / f"{name}.log").open("wb"))
+    process = subprocess.Popen([program, *flags], cwd=folder, stdout=log, stderr=log)
+    programs.callback(_stop, process)
+    return process
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a program; what it still wants to tell others is of no use, as they end too."""
+    process.kill()
+    process.wait()
+
+
+def _wait(name: str, process: subprocess.Popen[bytes], is_done: Callable[[], bool]) -> None:
+    end = time.monotonic() + _PATIENCE
+    while not is_done():
+        if process.poll() is not None or time.monotonic() > end:
+            raise SystemExit(f"{name} does not work; see {name}.log beside this file")
+        time.sleep(0.05)
+
+
+@contextmanager
+def _port() -> Iterator[int]:
+    """Keep a free port for a program that shares it: bound here without listening, so that no other is given it."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
