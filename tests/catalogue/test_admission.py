@@ -1,0 +1,169 @@
+"""Every use case as the API server sees it: accepted without a word when set, refused while something is missing.
+
+The server validates strictly and stores nothing (dry run). It looks into MPIJobs and the like no further than their
+definition goes, so each pod template is also tried as the Pod that a controller would make of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.api import Answer, Api
+from packyard.bundle import requirements
+from packyard.source.package import Package, UseCase
+from usecases import LEVELS, Directory, Object, as_pods, each_use_case, level, shipped
+
+# Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume.
+_ANY_TEXT = re.compile(
+    r"^(data|stringData|metadata)\b|\.(command|args)\[\d+\]$|\.env\[\d+\]\.value$|\.(labels|annotations)\b|\.subPath$"
+)
+
+
+@pytest.fixture
+def directory(package: Package, use_case: UseCase) -> Directory:
+    return shipped(package, use_case)
+
+
+def try_objects(api: Api, namespace: str, objects: list[Object]) -> Iterator[Answer]:
+    """Try to create and to apply every object, and every pod template as a Pod."""
+    for item in objects:
+        yield api.create(item, namespace, dry_run=True)
+        yield api.apply(item, namespace, dry_run=True)
+    yield from try_pods(api, namespace, objects)
+
+
+def try_pods(api: Api, namespace: str, objects: list[Object]) -> Iterator[Answer]:
+    """Try to create a Pod of every pod template; the accounts that Pods run as have to exist."""
+    needed = [item.name for item in requirements.find(objects) if item.kind == "ServiceAccount"]
+    brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ServiceAccount"]
+    for name in {"default", *needed, *brought} - {""}:
+        account = api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}, namespace)
+        assert account.status in (201, 409), account.refusal
+    for place, pod in as_pods(objects):
+        yield api.create(pod, namespace, dry_run=True).about(place)
+
+
+def complaints(answers: Iterator[Answer]) -> list[str]:
+    return [text for answer in answers for text in (answer.refusal, *answer.warnings) if text]
+
+
+@each_use_case
+def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, kustomize5: Path) -> None:
+    """With nothing set but what has to be, in a namespace of the level that the record names."""
+    namespace = api_server.create_namespace(level([directory]))
+    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    assert not complaints(try_objects(api_server, namespace, objects))
+
+
+@each_use_case
+def test_the_record_names_the_strictest_level_that_admits_the_pods(directory: Directory, api_server: Api) -> None:
+    for stricter in LEVELS[: LEVELS.index(level([directory]))]:
+        namespace = api_server.create_namespace(stricter)
+        refusals = [
+            answer.refusal for answer in try_pods(api_server, namespace, directory.set(directory.examples).parse())
+        ]
+        assert any(f'violates PodSecurity "{stricter}:latest"' in refusal for refusal in refusals)
+
+
+@each_use_case
+def test_is_refused_while_a_setter_is_empty_whose_field_the_server_looks_at(
+    directory: Directory, api_server: Api
+) -> None:
+    for name, example in directory.examples.items():
+        others = {other: text for other, text in directory.examples.items() if other != name}
+        lacking = directory.set(others)
+        fields = {change.path for change in lacking.plan({name: example}).changes}
+        looked_at = sorted(field for field in fields if not _ANY_TEXT.search(field))
+        namespace = api_server.create_namespace(level([directory]))
+        refusals = list(filter(None, (item.refusal for item in try_objects(api_server, namespace, lacking.parse()))))
+        assert bool(refusals) == bool(looked_at), f"{name}: {looked_at}, {refusals}"
+
+
+POD = {
+    "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+    "containers": [
+        {
+            "name": "training",
+            "image": "registry.example/training:1",
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        }
+    ],
+}
+JOB = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "run"},
+    "spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}},
+}
+MPI_JOB = {
+    "apiVersion": "kubeflow.org/v2beta1",
+    "kind": "MPIJob",
+    "metadata": {"name": "run"},
+    "spec": {"mpiReplicaSpecs": {"Launcher": {"template": {"spec": POD}}, "Worker": {"template": {"spec": POD}}}},
+}
+_TEMPLATES = {"Job": ("template",), "MPIJob": ("mpiReplicaSpecs", "Worker", "template")}
+
+each_fault = pytest.mark.parametrize(
+    ("item", "fields", "value", "complaint"),
+    [
+        (JOB, ["securityContext"], {}, "would violate PodSecurity"),
+        (JOB, ["containers", 0, "securityContext", "fsGroup"], 1, 'unknown field "spec.template.spec.containers[0]'),
+        (JOB, ["containers", 0, "env"], [{"name": "A"}, {"name": "A"}], 'duplicate entries for key [name="A"]'),
+        (MPI_JOB, ["containers", 0, "securityContext", "fsGroup"], 1, 'unknown field "spec.mpiReplicaSpecs.Worker'),
+        (MPI_JOB, ["securityContext"], {}, 'violates PodSecurity "restricted:latest"'),
+        (
+            MPI_JOB,
+            ["containers", 0, "volumeMounts"],
+            [{"name": "a", "mountPath": "/a"}],
+            "volumeMounts[0].name: Not found",
+        ),
+    ],
+)
+
+
+@each_fault
+def test_these_tests_see(item: Object, fields: list[str | int], value: object, complaint: str, api_server: Api) -> None:
+    namespace = api_server.create_namespace("restricted")
+    assert not complaints(try_objects(api_server, namespace, [item]))
+    found = complaints(try_objects(api_server, namespace, [broken(item, fields, value)]))
+    assert any(complaint in text for text in found), found
+
+
+def broken(item: Object, fields: list[str | int], value: object) -> Object:
+    """Return the object with another value in one field of a pod's ``spec``."""
+    changed = copy.deepcopy(item)
+    parent: Any = changed
+    for field in ("spec", *_TEMPLATES[item["kind"]], "spec", *fields[:-1]):
+        parent = parent[field]
+    parent[fields[-1]] = value
+    return changed
+
+
+def test_kubectl_says_the_same(api_server: Api, kubectl: Path, kustomize5: Path, tmp_path: Path) -> None:
+    """Says nothing of a whole use case, and warns as the client of these tests does."""
+    package, use_case = each_use_case.args[1][0].values
+    directory = shipped(package, use_case)
+    namespace = api_server.create_namespace(level([directory]))
+    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    assert kubectl_apply([kubectl, "--cache-dir", tmp_path], api_server, namespace, objects) == ""
+    faulty = broken(JOB, ["securityContext"], {})
+    namespace = api_server.create_namespace("restricted")
+    (warning,) = api_server.create(faulty, namespace, dry_run=True).warnings
+    assert kubectl_apply([kubectl, "--cache-dir", tmp_path], api_server, namespace, [faulty]) == f"Warning: {warning}\n"
+
+
+def kubectl_apply(kubectl: list[Path | str], api: Api, namespace: str, objects: list[Object]) -> str:
+    """Return what kubectl writes to standard error."""
+    server: list[Path | str] = ["--kubeconfig", api.folder / "kubeconfig", "--namespace", namespace]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    command: list[Path | str] = [*kubectl, *server, "apply", "--dry-run=server", "--validate=strict", "-f", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    return done.stderr

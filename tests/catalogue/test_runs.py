@@ -1,0 +1,158 @@
+"""Every use case applied for real, side by side with others and with itself, run to its end, and deleted.
+
+Controllers, scheduler and mpi-operator are the real ones; kwok's nodes only pretend to run the pods, so that pods of
+Jobs succeed at once and all others become ready. Nothing here acts on a Workflow or a JobSet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from controlplane.api import Api
+from packyard.bundle import requirements
+from packyard.source.package import Package
+from usecases import Directory, Object, each_package, level, shipped
+
+_PATIENCE = 120  # seconds; the slowest takes ten
+_INSTANCE = "app.kubernetes.io/instance"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A use case set by a user: who it is, and its objects."""
+
+    name: str
+    objects: list[Object]
+
+
+def runs(directories: Mapping[str, Directory], kustomize: Path, namespace: str) -> list[Run]:
+    """Return every use case twice, by two RUN_NAMEs; one with workers for 1, 2 and 8 of them."""
+    return [
+        Run(f"{path} {values}", directory.set({**directory.examples, **values}).build(kustomize, namespace))
+        for path, directory in directories.items()
+        for values in _settings(directory)
+    ]
+
+
+def _settings(directory: Directory) -> Iterator[dict[str, str]]:
+    shipped_name = directory.setters["RUN_NAME"].value
+    workers = ("1", "2", "8") if "WORKERS" in directory.setters else ("", "")
+    for number, count in enumerate(workers):
+        name = {"RUN_NAME": f"{shipped_name}-{number}"} if number else {}
+        yield {**name, **({"WORKERS": count} if count else {})}
+
+
+@each_package
+def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
+    package: Package, cluster: Api, kustomize5: Path
+) -> None:
+    directories = {use_case.path: shipped(package, use_case) for use_case in package.use_cases}
+    namespace = cluster.create_namespace(level(directories.values()))
+    found = runs(directories, kustomize5, namespace)
+    objects = [item for run in found for item in run.objects]
+    provide(cluster, namespace, objects)
+    before = names(cluster, namespace)
+    for item in objects:
+        cluster.create(item, namespace).expect_done()
+    wait(lambda: [f"{run.name}: {text}" for run in found for text in unfinished(cluster, namespace, run)])
+    assert warnings(cluster, namespace) == []
+    assert [text for item in objects for text in strays(cluster, namespace, item)] == []
+    for item in objects:
+        cluster.delete(item, namespace).expect_done()
+    wait(lambda: sorted(names(cluster, namespace) - before))
+    assert names(cluster, namespace) == before
+
+
+def wait(left: Callable[[], list[str]]) -> None:
+    """Return when ``left`` finds nothing any more."""
+    end = time.monotonic() + _PATIENCE
+    while found := left():
+        assert time.monotonic() < end, "\n".join(found)
+        time.sleep(0.1)
+
+
+def provide(api: Api, namespace: str, objects: list[Object]) -> None:
+    """Give the namespace and the nodes what the objects need and do not bring, as users and administrators do."""
+    wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
+    for needed in requirements.find(objects):
+        if needed.kind == "ServiceAccount":
+            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": needed.name}}
+            api.create(account, namespace).expect_done()
+        elif needed.kind == "PersistentVolumeClaim":
+            api.create(claim(needed.name), namespace).expect_done()
+        elif needed.kind == "Resource":
+            for node in api.list("v1", "Node"):
+                amounts = {needed.name: "1k"}
+                status = {"status": {"capacity": amounts, "allocatable": amounts}}
+                api.merge({**node, **status}, subresource="status").expect_done()
+    wait(
+        lambda: [
+            item["metadata"]["name"] for item in api.list("v1", "PersistentVolumeClaim", namespace) if not bound(item)
+        ]
+    )
+
+
+def claim(name: str) -> Object:
+    spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def bound(item: Object) -> bool:
+    return bool(item["status"].get("phase") == "Bound")
+
+
+def names(api: Api, namespace: str) -> set[str]:
+    return {f"{item['kind']} {item['metadata']['name']}" for item in api.everything(namespace)}
+
+
+def unfinished(api: Api, namespace: str, run: Run) -> Iterator[str]:
+    """Yield the objects of a run that have not reached their end yet: success, or all of their pods ready."""
+    for item in run.objects:
+        if item["kind"] in _IS_FINISHED:
+            found = api.read(item, namespace).expect_done()
+            failed = condition(found, "Failed")
+            assert not failed, f"{run.name}: {failed}"
+            if not _IS_FINISHED[item["kind"]](found):
+                yield f"{item['kind']} {found.get('status')}"
+
+
+def condition(item: Object, name: str) -> Object:
+    """Return a condition that holds of an object, else an empty one."""
+    found = item.get("status", {}).get("conditions") or []
+    return next((each for each in found if each["type"] == name and each["status"] == "True"), {})
+
+
+def is_ready(item: Object) -> bool:
+    return bool(item.get("status", {}).get("readyReplicas", 0) == item["spec"]["replicas"])
+
+
+_IS_FINISHED: dict[str, Callable[[Object], bool]] = {
+    "Job": lambda item: bool(condition(item, "Complete")),
+    "MPIJob": lambda item: bool(condition(item, "Succeeded")),
+    "Deployment": is_ready,
+    "StatefulSet": is_ready,
+    "PersistentVolumeClaim": bound,
+}
+
+
+def warnings(api: Api, namespace: str) -> list[str]:
+    events = api.list("v1", "Event", namespace)
+    return [f"{item['reason']}: {item['message']}" for item in events if item["type"] == "Warning"]
+
+
+def strays(api: Api, namespace: str, item: Object) -> Iterator[str]:
+    """Yield pods of other runs that an object selects, and the object if it selects none at all."""
+    spec = item.get("spec", {})
+    selector = spec.get("podSelector", spec.get("selector"))
+    if isinstance(selector, dict) and item["kind"] != "PersistentVolumeClaim":
+        wanted = selector.get("matchLabels", selector)
+        pods = [pod["metadata"] for pod in api.list("v1", "Pod", namespace)]
+        selected = [pod for pod in pods if wanted.items() <= pod["labels"].items()]
+        if not selected:
+            yield f"{item['kind']} {item['metadata']['name']} selects no pod"
+        for pod in selected:
+            if pod["labels"][_INSTANCE] != item["metadata"]["labels"][_INSTANCE]:
+                yield f"{item['kind']} {item['metadata']['name']} selects {pod['name']} of another run"

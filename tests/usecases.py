@@ -1,0 +1,125 @@
+"""The catalogue's use cases as users get them: composed, given values, built by a real kustomize.
+
+``@each_use_case`` and ``@each_package`` run a test for all there are, so that one added later is judged as well.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import real
+from packyard.bundle import requirements
+from packyard.setters.change import plan_values
+from packyard.setters.definition import Setter
+from packyard.setters.plan import PackageFiles, Plan, read_krmfile
+from packyard.source import package as packages
+from packyard.source import workspace
+from packyard.source.compose import compose
+from packyard.source.package import Package, UseCase
+
+Object = dict[str, Any]
+
+#: The levels of Pod Security, the strictest first.
+LEVELS = ("restricted", "baseline", "privileged")
+
+CATALOGUE = workspace.read(real.REPOSITORY)
+_PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
+
+each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in _PACKAGES])
+each_use_case = pytest.mark.parametrize(
+    ("package", "use_case"),
+    [pytest.param(item, each, id=f"{item.name}/{each.path}") for item in _PACKAGES for each in item.use_cases],
+)
+
+
+@dataclass(frozen=True)
+class Directory:
+    """One use case's directory, in memory."""
+
+    files: Mapping[str, bytes]
+
+    @cached_property
+    def setters(self) -> Mapping[str, Setter]:
+        return read_krmfile(self._package_files).definitions.setters
+
+    @property
+    def examples(self) -> dict[str, str]:
+        """An example for everything that has to be set."""
+        wanted = [setter for setter in self.setters.values() if setter.must_be_set]
+        lacking = [setter.name for setter in wanted if not setter.example]
+        assert not lacking, f"required, but without an example: {', '.join(lacking)}"
+        return {setter.name: setter.example or "" for setter in wanted}
+
+    def set(self, values: Mapping[str, str]) -> Directory:
+        """Return the directory as ``packyard set`` leaves it."""
+        return replace(self, files={**self.files, **self.plan(values).files}) if values else self
+
+    def plan(self, values: Mapping[str, str]) -> Plan:
+        planned = plan_values(self._package_files, {name: [text] for name, text in values.items()})
+        assert planned is not None
+        return planned
+
+    def build(self, kustomize: Path, namespace: str) -> list[Object]:
+        """Return what kustomize builds after ``kustomize edit set namespace``, in its order."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path, data in self.files.items():
+                (Path(folder) / path).write_bytes(data)
+            with (Path(folder) / "kustomization.yaml").open("a") as kustomization:
+                kustomization.write(f"namespace: {namespace}\n")
+            done = subprocess.run([kustomize, "build", folder], capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        return list(yaml.load_all(done.stdout, Loader=yaml.CSafeLoader))
+
+    def parse(self) -> list[Object]:
+        """Return the objects as they stand in the files, in no namespace."""
+        texts = [data for path, data in self.files.items() if path.endswith(".yaml") and path != "kustomization.yaml"]
+        return [item for text in texts for item in yaml.load_all(text, Loader=yaml.CSafeLoader)]
+
+    @property
+    def _package_files(self) -> PackageFiles:
+        resources = {path: data for path, data in self.files.items() if path.endswith(".yaml")}
+        return PackageFiles(self.files["Krmfile"], resources)
+
+
+def shipped(package: Package, use_case: UseCase) -> Directory:
+    """Return the directory of a use case in which nobody has set anything."""
+    return Directory(compose(CATALOGUE, package, use_case).files)
+
+
+def level(directories: Iterable[Directory]) -> str:
+    """Return the Pod Security level that a namespace has to have by the bundle's record of these use cases."""
+    needed = (item for directory in directories for item in requirements.find(directory.parse()))
+    return max((item.name for item in needed if item.kind == "PodSecurity"), key=LEVELS.index, default=LEVELS[0])
+
+
+def templates(value: object, path: str = "") -> Iterator[tuple[str, Object]]:
+    """Yield every pod template in an object, whatever its kind, with its place."""
+    if isinstance(value, dict):
+        spec = value.get("spec")
+        if isinstance(spec, dict) and isinstance(spec.get("containers"), list):
+            yield path, value
+        value = {f".{key}": item for key, item in value.items()}
+    if isinstance(value, list):
+        value = {f"[{index}]": item for index, item in enumerate(value)}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from templates(item, path + key)
+
+
+def as_pods(objects: list[Object]) -> Iterator[tuple[str, Object]]:
+    """Yield a Pod for every pod template, with its place."""
+    for item in objects:
+        for path, template in templates(item):
+            if path:
+                meta = {key: template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")}
+                pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": "pod"}, "spec": template["spec"]}
+                yield f"{item['kind']} {item['metadata']['name']}{path}", pod
