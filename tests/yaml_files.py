@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
 from packyard.text.scalar import double_quoted, is_plain_text, single_quoted
 
+#: Values that a block scalar has no form of its own for: setting one of them loses the block.
+NOT_IN_BLOCKS = re.compile(r"\s|.*\s\Z|\Z", re.DOTALL)
 COMMENT = '# {"$openapi":"V"}'
 
 TEXT = st.text(
@@ -27,6 +30,11 @@ class File:
 
     pieces: tuple[str, ...]
     scalars: tuple[str, ...]
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a bound scalar is a literal or folded block."""
+        return any(scalar[0] in "|>" for scalar in self.scalars)
 
     def text(self) -> str:
         found = self.pieces[0]
@@ -60,11 +68,21 @@ def files(draw: st.DrawFn) -> File:
     def mapping(depth: int, indent: str) -> None:
         for key in draw(st.lists(KEY, min_size=1, max_size=4, unique=True)):
             add(draw(st.sampled_from(["", newline, f"{indent}# above{newline}{newline}"])))
-            kind = draw(st.sampled_from(["scalar", "scalar", "mapping", "list", "block"] if depth < 3 else ["scalar"]))
+            kind = draw(
+                st.sampled_from(
+                    ["scalar", "scalar", "mapping", "list", "block", "bound block"] if depth < 3 else ["scalar"]
+                )
+            )
             if kind == "scalar":
                 line(indent, f"{key}: ")
             elif kind == "block":
                 add(f"{indent}{key}: |-{newline}{indent}  # text {COMMENT}{newline}{indent}  more{newline}")
+            elif kind == "bound block":
+                add(f"{indent}{COMMENT}{newline}{indent}{key}: ")
+                header = draw(st.sampled_from(["|-", ">-", "|"]))
+                blanks = " " * draw(st.integers(2, 3))
+                scalars.append(f"{header}{newline}{indent}{blanks}old")
+                pieces.append(newline)
             else:
                 add(f"{indent}{key}:{newline}")
                 if kind == "mapping":

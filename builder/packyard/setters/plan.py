@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import binding as bindings
-from packyard.setters import comment, value
+from packyard.setters import block, comment, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
@@ -244,8 +244,10 @@ class _Fields:
         if old.value == new and wanted in (None, _reads_as(old)):
             return
         lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
-        if old.style in "|>":
+        if old.style in "|>" and wanted in value.PLAIN_TYPES:
             lexeme += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
+        elif old.style in "|>":
+            lexeme = block.lexeme(old, new)
         elif old.start == old.end:
             lexeme = " " + lexeme
         if lexeme != old.lexeme:

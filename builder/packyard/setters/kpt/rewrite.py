@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from packyard.errors import InputError, Problem
+from packyard.setters import block
 from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
 from packyard.setters.krmfile import last_end, line_break
@@ -16,8 +17,6 @@ from packyard.text.document import parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import double_quoted, fits_plain, implicit_type, single_quoted
-
-_PLAIN_BLOCK = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*\Z")
 
 
 def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
@@ -29,7 +28,7 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     if old.value == new and not (known == "string" and reads_as(old) not in ("string", "null")):
         return []
     if old.style in "|>":
-        return [Edit(old.start, old.end, _block(old, new))]
+        return [Edit(old.start, old.end, block.lexeme(old, new))]
     if not new and old.style == "plain":
         text = '""'
     elif keep_type:
@@ -53,26 +52,6 @@ def _edit(old: Scalar, lexeme: str) -> list[Edit]:
 def reads_as(scalar: Scalar) -> str:
     """Return the type that kustomize gives to a scalar."""
     return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
-
-
-def _block(old: Scalar, new: str) -> str:
-    """Write a block scalar again: in its style where ``new`` fits, else in double quotes; its comment stays behind."""
-    newline = line_break(old.source)
-    header, _, body = old.lexeme.partition("\n")
-    header = header.rstrip("\r")
-    first = next((line for line in body.splitlines() if line.strip()), "")
-    indent = first[: len(first) - len(first.lstrip(" "))]
-    content = new.rstrip("\n")
-    trailing = old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
-    indicator = "|" if old.style == "|" else ">"
-    front, _, rest = header.partition(indicator)
-    comment = re.sub(r"\A[-+0-9]*", "", rest)
-    fits = bool(content and indent) and not content[0].isspace() and _PLAIN_BLOCK.match(new)
-    if not fits or (indicator == ">" and "\n" in content):
-        return front + double_quoted(new) + comment + (trailing or newline)
-    chomp = {0: "-", 1: ""}.get(len(new) - len(content), "+")
-    lines = [indent + line if line else "" for line in (new[:-1] if chomp == "+" else content).split("\n")]
-    return front + indicator + chomp + comment + newline + newline.join(lines) + (newline if chomp == "+" else trailing)
 
 
 def parse_list(text: str) -> Sequence | None:
