@@ -125,6 +125,14 @@ class Pod:
         """What the stand-ins in this pod noted."""
         return [json.loads(file.read_bytes()) for file in sorted(self.records_dir.glob("*.json"))]
 
+    @property
+    def has_ended(self) -> bool:
+        return bool(self.containers) and all(each.process.poll() is not None for each in self.containers)
+
+    def release(self) -> None:
+        """Let stand-ins end that were held."""
+        (self.records_dir / "hold").unlink(missing_ok=True)
+
     def wait(self) -> int:
         """Return the first exit code that is not 0, when all containers ended."""
         return next((code for code in [each.wait() for each in self.containers] if code), 0)
@@ -202,6 +210,14 @@ class Cluster:
         self._publish()
         return pod
 
+    def restart(self, pod: Pod) -> None:
+        """Run the containers again that failed, as a kubelet does: the pod keeps its address and its volumes."""
+        policy = pod.described["spec"].get("restartPolicy", "Always")
+        for number, each in enumerate(pod.containers):
+            if policy == "Always" or (policy == "OnFailure" and each.process.poll()):
+                pod.containers[number] = self._run(each.spec, pod)
+        self._publish()
+
     def wait_ready(self, *pods: Pod) -> None:
         """Wait until each pod's readiness probes succeed; one that ends before, or never gets there, fails the test."""
         deadline = time.monotonic() + _PATIENCE
@@ -258,9 +274,9 @@ class Cluster:
             pod.volumes[each["name"]] = folder
 
     def _run(self, container: Object, pod: Pod) -> Container:
-        folder = pod.folder / container["name"]
-        folder.mkdir()
-        (folder / "root").mkdir()
+        attempt = len(list(pod.folder.glob(f"{container['name']}.*")))
+        folder = pod.folder / f"{container['name']}.{attempt}"
+        (folder / "root").mkdir(parents=True)
         specification = {**self._specification(container, pod), "folder": str(folder)}
         (folder / "specification.json").write_text(json.dumps(specification))
         words = [*self._node.enter("--pid"), *pod.sandbox.enter("--net", "--uts", "--ipc")]
@@ -304,7 +320,7 @@ class Cluster:
             spec, name = service["spec"], service["metadata"]["name"]
             for pod in self.pods:
                 ready = pod.is_ready or spec.get("publishNotReadyAddresses") or not _has_probe(pod)
-                if ready and _selects(spec.get("selector"), pod):
+                if ready and not pod.has_ended and _selects(spec.get("selector"), pod):
                     domain = f"{name}.{namespaces[pod.name]}.{_DOMAIN}"
                     names.append((pod.address, domain))
                     if spec.get("clusterIP") == "None" and pod.described["spec"].get("subdomain") == name:

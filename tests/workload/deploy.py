@@ -49,6 +49,17 @@ def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     return [cluster.start(pod) for pod in pods]
 
 
+def start_again(cluster: Cluster, jobs: Sequence[Object], pod: Pod) -> Pod:
+    """Do with a pod that failed what its kubelet does, or else its Indexed Job; return the pod in its place."""
+    if pod.described["spec"]["restartPolicy"] == "OnFailure":
+        cluster.restart(pod)
+        return pod
+    labels = pod.described["metadata"]["labels"]
+    (job,) = [item for item in jobs if item["metadata"]["name"] == labels["batch.kubernetes.io/job-name"]]
+    index = int(labels["batch.kubernetes.io/job-completion-index"])
+    return cluster.start(controllers.indexed_pod(job, index, suffix=f"again{len(cluster.pods)}"))
+
+
 def of_kind(objects: Sequence[Object], *kinds: str) -> list[Object]:
     """Return the objects of these kinds, in their order."""
     return [item for item in objects if item["kind"] in kinds]

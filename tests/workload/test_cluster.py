@@ -195,6 +195,21 @@ def test_each_index_of_a_job_knows_itself_and_its_peers(new_cluster: NewCluster)
     assert [started.containers[0].log for started in pods] == [f"set {index} set-{index}\n" for index in range(3)]
 
 
+def test_a_container_that_failed_starts_again_where_its_pod_says_so(new_cluster: NewCluster) -> None:
+    spec = "{restartPolicy: %s, volumes: [{name: d, emptyDir: {}}]}"
+    mounts = "volumeMounts: [{name: d, mountPath: /d}]"
+    cluster = new_cluster([])
+    script = "hostname -I; test -e /d/tried || { touch /d/tried; exit 3; }"
+    for policy, codes in (("OnFailure", [3, 0, 0]), ("Never", [3, 3, 3])):
+        started = cluster.start(pod(script, spec % policy, mounts))
+        found = []
+        for _ in codes:
+            found.append(started.wait())
+            assert started.log.split()[-1] == started.address
+            cluster.restart(started)
+        assert found == codes
+
+
 def test_a_worker_that_is_killed_leaves_the_others_alone(new_cluster: NewCluster) -> None:
     cluster = new_cluster([])
     job = sample(INDEXED_JOB)
@@ -217,7 +232,7 @@ from workload.objects import Objects
 container = {"name": "c", "command": ["sleep", "600"], "securityContext": {"runAsUser": 41234}}
 with Cluster(Path(sys.argv[1]), Objects()) as cluster:
     pod = cluster.start({"metadata": {"name": "p"}, "spec": {"containers": [container]}})
-    link = pod.folder / "c" / "pid"
+    link = pod.folder / "c.0" / "pid"
     while not link.is_symlink():
         pass
     print(link.readlink(), flush=True)

@@ -139,13 +139,6 @@ def test_ssh_ignores_the_key_of_user_0_that_fsgroup_made_readable(
         assert started.wait() == 0, started.log
 
 
-def test_a_key_of_root_that_others_read_serves_any_other_user(run: Callable[[], MpiRun]) -> None:
-    started = run()
-    assert started.launcher.wait() == 0, started.log
-    key = (started.launcher.volumes["ssh-auth"] / "id_rsa").stat()
-    assert (key.st_uid, key.st_gid, key.st_mode & 0o777) == (0, catalogue.FS_GROUP, 0o644)
-
-
 # sshd without privileges.
 
 
@@ -249,13 +242,6 @@ def test_open_mpi_needs_a_tmp_where_it_can_write(role: str, objects: list[Object
     started = run()
     assert started.launcher.wait() != 0
     assert "mkdir was unable to create the desired directory" in started.launcher.log
-
-
-def test_neighbours_hand_over_messages_without_leave_to_read_each_others_memory(run: Callable[[], MpiRun]) -> None:
-    started = run()
-    assert started.launcher.wait() == 0, started.log
-    name = "OMPI_MCA_btl_vader_single_copy_mechanism"
-    assert [record["environment"].get(name) for record in started.ranks] == ["none"] * len(started.ranks)
 
 
 # A run and its neighbours, and its end.

@@ -1,0 +1,134 @@
+"""What becomes of a set of pods that hold on to each other, when one of them is lost.
+
+A framework's own processes wait for a lost one for ever, or for one that took its place and knows nothing of them.
+So the whole set has to end, and to start again from its checkpoints. Pods that a headless Service gives names to are
+such a set; runs of a sweep are not, and do not mind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from packyard.source.package import Package, UseCase
+from workload import catalogue, deploy
+from workload.cluster import Cluster, Pod
+from workload.objects import Object
+
+NewCluster = Callable[[list[Object]], Cluster]
+
+
+def _kustomizations(folder: Path) -> Iterator[Path]:
+    """Yield a base and those that it builds on."""
+    yield folder
+    for resource in yaml.safe_load((folder / "kustomization.yaml").read_bytes()).get("resources", []):
+        if (folder / resource).is_dir():
+            yield from _kustomizations((folder / resource).resolve())
+
+
+def _is_indexed(use_case: UseCase) -> bool:
+    folders = _kustomizations(catalogue.CATALOGUE.root_dir / "bases" / use_case.base)
+    return any("completionMode: Indexed" in file.read_text() for folder in folders for file in folder.glob("*.yaml"))
+
+
+#: One use case of each package and base; the others differ in their storage.
+INDEXED = {
+    (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+    for package, use_case in catalogue.use_cases().values()
+    if _is_indexed(use_case)
+}
+
+
+@pytest.mark.parametrize(("package", "use_case"), INDEXED.values())
+def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
+    package: Package, use_case: UseCase, new_cluster: NewCluster
+) -> None:
+    objects = catalogue.set_objects(package, use_case)
+    loses_one(new_cluster(objects), [item for item in deploy.of_kind(objects, "Job") if _indexed(item)])
+
+
+def _indexed(job: Object) -> bool:
+    return bool(job["spec"].get("completionMode") == "Indexed")
+
+
+def loses_one(cluster: Cluster, jobs: list[Object]) -> None:
+    """Start the pods of some Jobs, kill the last when their programs run, and see what the others do."""
+    cluster.hold = True
+    pods = [pod for job in jobs for pod in deploy.run_pods(cluster, job)]
+    wait_until(lambda: all(pod.records for pod in pods), pods)
+    pods[-1].kill()
+    cluster.hold = False
+    holding = [pod for pod in pods[:-1] if "subdomain" in pod.described["spec"]]
+    for pod in holding:
+        assert pod.wait() != 0, pod.log
+    for pod in pods:
+        pod.release()
+    again = [deploy.start_again(cluster, jobs, pod) for pod in [*holding, pods[-1]]]
+    for pod in [*again, *(pod for pod in pods[:-1] if pod not in holding)]:
+        assert pod.wait() == 0, pod.log
+
+
+def wait_until(condition: Callable[[], bool], pods: list[Pod]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "".join(pod.log for pod in pods)
+        time.sleep(0.05)
+
+
+# Sets that are right, and that are not.
+
+SERVICE = {
+    "kind": "Service",
+    "metadata": {"name": "svc"},
+    "spec": {"clusterIP": "None", "selector": {"app": "set"}, "publishNotReadyAddresses": True},
+}
+WATCHES = """
+import os, socket, subprocess, sys, time
+
+def reaches():
+    try:
+        socket.create_connection((f"set-{1 - int(os.environ['JOB_COMPLETION_INDEX'])}.svc", 99), 1).close()
+        return True
+    except OSError:
+        return False
+
+server = socket.create_server(("", 99))
+while not reaches():
+    time.sleep(0.05)
+process = subprocess.Popen(sys.argv[1:])
+while process.poll() is None:
+    if not reaches():
+        process.kill()
+        sys.exit(75)
+    time.sleep(0.05)
+time.sleep(2)
+sys.exit(process.returncode)
+"""
+DOES_NOT = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+def job(script: str, policy: str) -> Object:
+    container = {"name": "c", "command": ["python3", "-c", script, "python3", "/opt/program.py"]}
+    spec: dict[str, Any] = {"subdomain": "svc", "restartPolicy": policy, "containers": [container]}
+    template = {"metadata": {"labels": {"app": "set"}}, "spec": spec}
+    return {
+        "kind": "Job",
+        "metadata": {"name": "set"},
+        "spec": {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": template},
+    }
+
+
+@pytest.mark.parametrize("policy", ["OnFailure", "Never"])
+def test_sees_a_set_that_ends_and_starts_again(policy: str, new_cluster: NewCluster) -> None:
+    loses_one(new_cluster([SERVICE]), [job(WATCHES, policy)])
+
+
+def test_sees_a_set_that_waits_for_ever(new_cluster: NewCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workload.cluster._PATIENCE", 3.0)
+    with pytest.raises(AssertionError, match="c does not end"):
+        loses_one(new_cluster([SERVICE]), [job(DOES_NOT, "Never")])
