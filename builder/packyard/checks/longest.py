@@ -1,0 +1,81 @@
+"""The longest text that a definition can yield, by what it admits: maxLength, enum, maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.setters.definition import Definitions, Setter, Substitution
+
+#: What a format limits, in characters.
+_FORMATS = {"dns-label": 63, "dns-subdomain": 253, "hostname": 253, "port": 5, "uid": 10, "ipv4": 15}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A number of characters: ``text`` is what is always there, ``parts`` the most that each setter gives.
+
+    A setter without a limit has None, and then nobody knows how long the whole may get.
+    """
+
+    text: int
+    parts: tuple[tuple[str, int | None], ...] = ()
+
+    @property
+    def most(self) -> int:
+        """The length of the longest text, without the parts that have no limit."""
+        return self.text + sum(length or 0 for _, length in self.parts)
+
+    @property
+    def unlimited(self) -> list[str]:
+        """The setters that have no limit."""
+        return [name for name, length in self.parts if length is None]
+
+    def __str__(self) -> str:
+        parts = [f"{name} {length}" for name, length in self.parts]
+        return " + ".join([*parts, str(self.text)] if self.text else parts)
+
+
+def longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
+    """Return the length of the longest text that a definition can yield; raises as `Definitions.expand` does."""
+    definitions.setters_of(definition)  # which refuses a cycle
+    return _longest(definition, definitions)
+
+
+def _longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
+    if isinstance(definition, Setter):
+        return Length(0, ((definition.name, _of_setter(definition)),))
+    text = definition.pattern
+    parts: list[tuple[str, int | None]] = []
+    fixed = 0
+    for marker, reference in definition.markers:
+        target = definitions.resolve(reference) if reference else None
+        count = text.count(marker)
+        if target is not None and count:
+            inner = _longest(target, definitions)
+            parts += [(name, length) for name, length in inner.parts for _ in range(count)]
+            fixed += inner.text * count
+            text = text.replace(marker, "")
+    return Length(fixed + len(text), tuple(parts))
+
+
+def _of_setter(setter: Setter) -> int | None:
+    if setter.enum_values:
+        return max(map(len, setter.enum_values.values()))
+    schema = setter.schema
+    limits = [_FORMATS[form] for form in [schema.get("format")] if isinstance(form, str) and form in _FORMATS]
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence) and choices:
+        limits.append(max(len(str(choice)) for choice in choices))
+    if isinstance(length := schema.get("maxLength"), int):
+        limits.append(length)
+    if setter.type in ("integer", "int"):
+        limits += _digits(schema)
+    return min(limits, default=None)
+
+
+def _digits(schema: Mapping[str, object]) -> list[int]:
+    most, least = schema.get("maximum"), schema.get("minimum")
+    if not isinstance(most, int | float):
+        return []
+    return [max(len(str(int(bound))) for bound in (most, least) if isinstance(bound, int | float))]
