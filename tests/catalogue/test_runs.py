@@ -6,17 +6,15 @@ Jobs succeed at once and all others become ready. Nothing here acts on a Workflo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from controlplane.api import Api
+from controlplane.api import Api, wait
 from packyard.bundle import requirements
 from packyard.source.package import Package
 from usecases import Directory, Object, each_package, level, shipped
 
-_PATIENCE = 120  # seconds; the slowest takes ten
 _INSTANCE = "app.kubernetes.io/instance"
 
 
@@ -66,38 +64,46 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     assert names(cluster, namespace) == before
 
 
-def wait(left: Callable[[], list[str]]) -> None:
-    """Return when ``left`` finds nothing any more."""
-    end = time.monotonic() + _PATIENCE
-    while found := left():
-        assert time.monotonic() < end, "\n".join(found)
-        time.sleep(0.1)
-
-
 def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     """Give the namespace and the nodes what the objects need and do not bring, as users and administrators do."""
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
-    for needed in requirements.find(objects):
-        if needed.kind == "ServiceAccount":
-            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": needed.name}}
+    needed = requirements.find(objects)
+    claims = [claim(item.name) for item in needed if item.kind == "PersistentVolumeClaim"]
+    for item in (*claims, *(item for item in objects if item["kind"] == "PersistentVolumeClaim")):
+        api.create(volume(namespace, item)).expect_done()
+    for item in claims:
+        api.create(item, namespace).expect_done()
+    wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
+    for each in needed:
+        if each.kind == "ServiceAccount":
+            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": each.name}}
             api.create(account, namespace).expect_done()
-        elif needed.kind == "PersistentVolumeClaim":
-            api.create(claim(needed.name), namespace).expect_done()
-        elif needed.kind == "Resource":
+        elif each.kind == "Resource":
             for node in api.list("v1", "Node"):
-                amounts = {needed.name: "1k"}
-                status = {"status": {"capacity": amounts, "allocatable": amounts}}
-                api.merge({**node, **status}, subresource="status").expect_done()
-    wait(
-        lambda: [
-            item["metadata"]["name"] for item in api.list("v1", "PersistentVolumeClaim", namespace) if not bound(item)
-        ]
-    )
+                status = {"capacity": {each.name: "1k"}, "allocatable": {each.name: "1k"}}
+                api.merge({**node, "status": status}, subresource="status").expect_done()
 
 
 def claim(name: str) -> Object:
     spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def volume(namespace: str, claim: Object) -> Object:
+    """Return a volume for a claim and no other."""
+    spec, name = claim["spec"], claim["metadata"]["name"]
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{namespace}-{name}"},
+        "spec": {
+            "accessModes": spec["accessModes"],
+            "capacity": spec["resources"]["requests"],
+            "claimRef": {"namespace": namespace, "name": name},
+            "csi": {"driver": "test.csi.example", "volumeHandle": name},
+            "storageClassName": spec.get("storageClassName", ""),
+        },
+    }
 
 
 def bound(item: Object) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ Object = dict[str, Any]
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_PATIENCE = 120  # seconds; the slowest takes ten on a machine that has nothing else to do
 _STRICT = {"fieldValidation": "Strict", "fieldManager": "packyard-tests"}
 
 
@@ -161,6 +163,14 @@ class Api:
         given = ", ".join(response.raw.headers.getlist("Warning"))
         warnings = tuple(re.sub(r"\\(.)", r"\1", text) for text in _WARNING.findall(given))
         return Answer(f"{method} {path}", response.status_code, response.json(), warnings)
+
+
+def wait(left: Callable[[], Sequence[str]]) -> None:
+    """Return when ``left`` finds nothing any more; what it names at the end of a long time is an error."""
+    end = time.monotonic() + _PATIENCE
+    while found := left():
+        assert time.monotonic() < end, "\n".join(found)
+        time.sleep(0.1)
 
 
 def _options(dry_run: bool) -> dict[str, str]:

@@ -108,16 +108,19 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE)
-    for item in _manifests():
-        if item["kind"] == "StorageClass":
-            api.create(item).expect_done()
     for number in range(_NODES):
-        api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{number}"}}).expect_done()
+        api.create(_node(f"node-{number}")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
     flags = [f"--kubeconfig={config}", f"--config={stages}", "--manage-all-nodes", "--node-ip=127.0.0.1"]
     kwok = _start(programs, folder, KWOK, *flags)
     _wait("kwok", kwok, lambda: all(_has(node, "Ready") for node in api.list("v1", "Node")))
+
+
+def _node(name: str) -> Object:
+    """Return a node with the labels that every kubelet gives its own."""
+    labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": name}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
 
 
 def _has(item: Object, condition: str) -> bool:
