@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -99,27 +99,3 @@ def level(directories: Iterable[Directory]) -> str:
     """Return the Pod Security level that a namespace has to have by the bundle's record of these use cases."""
     needed = (item for directory in directories for item in requirements.find(directory.parse()))
     return max((item.name for item in needed if item.kind == "PodSecurity"), key=LEVELS.index, default=LEVELS[0])
-
-
-def templates(value: object, path: str = "") -> Iterator[tuple[str, Object]]:
-    """Yield every pod template in an object, whatever its kind, with its place."""
-    if isinstance(value, dict):
-        spec = value.get("spec")
-        if isinstance(spec, dict) and isinstance(spec.get("containers"), list):
-            yield path, value
-        value = {f".{key}": item for key, item in value.items()}
-    if isinstance(value, list):
-        value = {f"[{index}]": item for index, item in enumerate(value)}
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from templates(item, path + key)
-
-
-def as_pods(objects: list[Object]) -> Iterator[tuple[str, Object]]:
-    """Yield a Pod for every pod template, with its place."""
-    for item in objects:
-        for path, template in templates(item):
-            if path:
-                meta = {key: template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")}
-                pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": "pod"}, "spec": template["spec"]}
-                yield f"{item['kind']} {item['metadata']['name']}{path}", pod

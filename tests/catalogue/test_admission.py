@@ -19,7 +19,8 @@ import pytest
 from controlplane.api import Answer, Api
 from packyard.bundle import requirements
 from packyard.source.package import Package, UseCase
-from usecases import LEVELS, Directory, Object, as_pods, each_use_case, level, shipped
+from pods import as_pods
+from usecases import LEVELS, Directory, Object, each_use_case, level, shipped
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume.
 _ANY_TEXT = re.compile(
@@ -87,7 +88,7 @@ def test_is_refused_while_a_setter_is_empty_whose_field_the_server_looks_at(
         assert bool(refusals) == bool(looked_at), f"{name}: {looked_at}, {refusals}"
 
 
-POD = {
+POD: Object = {
     "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
     "containers": [
         {
@@ -97,19 +98,38 @@ POD = {
         }
     ],
 }
-JOB = {
+JOB: Object = {
     "apiVersion": "batch/v1",
     "kind": "Job",
     "metadata": {"name": "run"},
     "spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}},
 }
-MPI_JOB = {
+MPI_JOB: Object = {
     "apiVersion": "kubeflow.org/v2beta1",
     "kind": "MPIJob",
     "metadata": {"name": "run"},
     "spec": {"mpiReplicaSpecs": {"Launcher": {"template": {"spec": POD}}, "Worker": {"template": {"spec": POD}}}},
 }
-_TEMPLATES = {"Job": ("template",), "MPIJob": ("mpiReplicaSpecs", "Worker", "template")}
+WORKFLOW: Object = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "Workflow",
+    "metadata": {"name": "run"},
+    "spec": {
+        "entrypoint": "train",
+        "securityContext": POD["securityContext"],
+        "volumes": [{"name": "storage", "persistentVolumeClaim": {"claimName": "disk"}}],
+        "templates": [
+            {"name": "train", "steps": [[{"name": "epoch", "template": "epoch"}]]},
+            {"name": "epoch", "container": {**POD["containers"][0], "command": ["{{workflow.name}}"]}},
+        ],
+    },
+}
+#: What stands above a pod's fields.
+_PODS = {
+    "Job": ("spec", "template", "spec"),
+    "MPIJob": ("spec", "mpiReplicaSpecs", "Worker", "template", "spec"),
+    "Workflow": ("spec",),
+}
 
 each_fault = pytest.mark.parametrize(
     ("item", "fields", "value", "complaint"),
@@ -138,10 +158,10 @@ def test_these_tests_see(item: Object, fields: list[str | int], value: object, c
 
 
 def broken(item: Object, fields: list[str | int], value: object) -> Object:
-    """Return the object with another value in one field of a pod's ``spec``."""
+    """Return the object with another value in one field of a pod."""
     changed = copy.deepcopy(item)
     parent: Any = changed
-    for field in ("spec", *_TEMPLATES[item["kind"]], "spec", *fields[:-1]):
+    for field in (*_PODS[item["kind"]], *fields[:-1]):
         parent = parent[field]
     parent[fields[-1]] = value
     return changed
