@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from packyard.bundle.assemble import abbreviate
 from packyard.bundle.readme import parameter_table, render
 from packyard.errors import InputError
 
@@ -19,7 +20,7 @@ class Row:
     type: str = "string"
     required: bool = True
     description: str = "The server"
-    use_cases: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
@@ -66,7 +67,7 @@ def test_a_table_has_a_line_for_each_parameter() -> None:
 
 
 def test_a_table_names_use_cases_where_not_all_have_a_parameter() -> None:
-    lines = parameter_table([Row(use_cases=("multi-node", "single-node")), Row(name="ALL")]).splitlines()
+    lines = parameter_table([Row(places=("multi-node", "single-node")), Row(name="ALL")]).splitlines()
     assert lines[0].endswith("| Description | Use cases |")
     assert lines[2].endswith("| `multi-node`, `single-node` |")
     assert lines[3].endswith("| all |")
@@ -89,3 +90,17 @@ def test_jinja_is_not_imported_before_it_is_needed() -> None:
         "import packyard.bundle.readme, packyard.channel, sys; sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a/pvc", "a/nfs", "b/pvc"], ["a/*", "b/pvc"]),
+        (["a/pvc", "b/pvc"], ["*/pvc"]),
+        (["a/pvc", "claim"], ["a/pvc", "claim"]),
+        (["a/pvc", "a/nfs"], ["a/*"]),
+        (["b/nfs"], ["b/nfs"]),
+    ],
+)
+def test_use_cases_are_written_as_few_patterns_that_stand_for_no_other(paths: list[str], expected: list[str]) -> None:
+    assert abbreviate(paths, ["a/pvc", "a/nfs", "b/pvc", "b/nfs", "claim"]) == expected

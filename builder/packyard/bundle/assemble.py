@@ -35,7 +35,10 @@ class DocumentedUseCase:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """One line of a README's parameter table: a setter, and the use cases that have it (none named: all)."""
+    """One line of a README's parameter table: a setter, and the use cases that have it (none named: all).
+
+    ``places`` says the same shorter: ``multi-node/*`` for all of a directory, ``*/user-mounted-nfs`` for all of a name.
+    """
 
     name: str
     value: str
@@ -44,6 +47,7 @@ class Parameters:
     description: str
     example: str
     use_cases: tuple[str, ...]
+    places: tuple[str, ...] = ()
 
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
@@ -138,7 +142,27 @@ def merge_parameters(use_cases: Sequence[DocumentedUseCase]) -> list[Parameters]
                 row.name, row.value, row.type or "string", row.required, row.description, row.example or "", ()
             )
             found[row.name, row.value] = replace(line, use_cases=(*line.use_cases, use_case.path))
-    everywhere = len(use_cases)
+    everywhere = [use_case.path for use_case in use_cases]
     return [
-        replace(line, use_cases=()) if len(line.use_cases) == everywhere else line for _, line in sorted(found.items())
+        replace(line, use_cases=(), places=())
+        if len(line.use_cases) == len(everywhere)
+        else replace(line, places=tuple(abbreviate(line.use_cases, everywhere)))
+        for _, line in sorted(found.items())
     ]
+
+
+def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:
+    """Write paths as few patterns with one ``*``, each of which stands for nothing else among all paths."""
+    first = {f"{path.split('/')[0]}/*": f"{path.split('/')[0]}/" for path in everywhere if "/" in path}
+    last = {f"*/{path.split('/')[-1]}": f"/{path.split('/')[-1]}" for path in everywhere if "/" in path}
+    groups = {pattern: {path for path in everywhere if path.startswith(start)} for pattern, start in first.items()}
+    groups |= {pattern: {path for path in everywhere if path.endswith(end)} for pattern, end in last.items()}
+    left, found = set(paths), []
+    while left:
+        fitting = [pattern for pattern, group in groups.items() if group <= set(paths) and len(group & left) > 1]
+        if not fitting:
+            break
+        best = max(fitting, key=lambda pattern: len(groups[pattern] & left))
+        found.append(best)
+        left -= groups[best]
+    return sorted([*found, *left])

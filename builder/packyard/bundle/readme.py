@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Row(Protocol):
-    """What a parameter table shows of a setter; ``use_cases`` are those that have it, empty for all."""
+    """What a parameter table shows of a setter; ``places`` are the use cases that have it, empty for all."""
 
     @property
     def name(self) -> str: ...
@@ -36,7 +36,7 @@ class Row(Protocol):
     @property
     def description(self) -> str: ...
     @property
-    def use_cases(self) -> Sequence[str]: ...
+    def places(self) -> Sequence[str]: ...
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
@@ -56,10 +56,10 @@ def parameter_table(rows: Iterable[Row]) -> str:
     cells: list[list[object]] = [
         [_code(r.name), _code(r.value), "yes" if r.required else "no", r.type, r.description] for r in shown
     ]
-    if any(row.use_cases for row in shown):
+    if any(row.places for row in shown):
         columns.append("Use cases")
         for line, row in zip(cells, shown, strict=True):
-            line.append(", ".join(map(_code, row.use_cases)) or "all")
+            line.append(", ".join(map(_code, row.places)) or "all")
     lines = [columns, ["---"] * len(columns), *(map(_cell, line) for line in cells)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

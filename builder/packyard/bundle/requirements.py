@@ -121,8 +121,8 @@ def _exports(objects: Sequence[Object]) -> Iterator[Requirement]:
 def _resources(objects: Sequence[Object]) -> Iterator[Requirement]:
     for container in (container for pod in pods(objects) for container in containers(pod)):
         resources = mapping(container.get("resources"))
-        for name in {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}:
-            if isinstance(name, str) and "/" in name:
+        for name, amount in {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}.items():
+            if isinstance(name, str) and "/" in name and str(amount) != "0":
                 yield Requirement(kind="Resource", name=name)
 
 

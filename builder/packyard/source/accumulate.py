@@ -63,6 +63,8 @@ def accumulate(part: Part, onto: list[Object] | None = None, trace: list[Expande
             _add(objects, item)
     for component in part.components:
         accumulate(component, objects, trace)
+    for made in part.generated:
+        _add(objects, Object(made.root(), made.stem))
     for change in part.patches:
         expanded = _patch(objects, change) if change.pods is None else _patch_pods(objects, change, change.pods)
         if trace is not None:

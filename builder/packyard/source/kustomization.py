@@ -41,31 +41,38 @@ def write(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str
     return files
 
 
-def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: dict[str, bytes]) -> None:
-    """Write one part into the folder ``where``, and what it builds on into folders below, in the order of ``trace``."""
-    lines = [f"apiVersion: {parts.HEADERS[kind]}", f"kind: {kind}"]
+def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: dict[str, bytes]) -> bool:
+    """Write one part into the folder ``where``, and what it builds on into folders below, in the order of ``trace``.
+
+    Say whether there is anything to do: kustomize refuses a kustomization that is empty.
+    """
+    names: dict[str, list[str]] = {"resources": [file.name for file in part.files], "components": []}
     files.update((f"{where}{file.name}", file.read_bytes()) for file in part.files)
-    for heading, child_kind, children in (
-        ("resources:", "Kustomization", part.resources),
-        ("components:", "Component", part.components),
+    for key, child_kind, children in (
+        ("resources", "Kustomization", part.resources),
+        ("components", "Component", part.components),
     ):
-        names = [f"{number}-{child.folder.name}" for number, child in enumerate(children)]
-        if heading == "resources:":
-            names = [file.name for file in part.files] + names
-        lines += [heading, *(f"- {name}" for name in names)] if names else []
-        for name, child in zip(names[len(names) - len(children) :], children, strict=True):
-            _write(child, f"{where}{name}/", child_kind, trace, files)
+        for number, child in enumerate(children):
+            name = f"{number}-{child.folder.name}"
+            if _write(child, f"{where}{name}/", child_kind, trace, files):
+                names[key].append(name)
+    lines = [line for key, listed in names.items() if listed for line in (f"{key}:", *(f"- {name}" for name in listed))]
+    if part.generated:
+        lines += ["configMapGenerator:", *(line for made in part.generated for line in made.lines())]
+        files.update((f"{where}{file.name}", file.read_bytes()) for made in part.generated for file in made.files)
     patches: list[str] = []
     for change in part.patches:
         for target, data in _plain(change, next(trace)):
             name = f"patch-{len(files)}.json6902"
             files[f"{where}{name}"] = data
-            patches += [f"- path: {name}"]
-            patches += ["  target:", *(f"    {key}: {double_quoted(text)}" for key, text in target.items())] * bool(
-                target
-            )
+            patches.append(f"- path: {name}")
+            if target:
+                patches += ["  target:", *(f"    {key}: {double_quoted(text)}" for key, text in target.items())]
     lines += ["patches:", *patches] if patches else []
-    files[f"{where}kustomization.yaml"] = ("\n".join(lines) + "\n").encode()
+    header = [f"apiVersion: {parts.HEADERS[kind]}", f"kind: {kind}"]
+    if lines:
+        files[f"{where}kustomization.yaml"] = ("\n".join([*header, *lines]) + "\n").encode()
+    return bool(lines)
 
 
 def _plain(change: Patch, expanded: Expanded) -> list[tuple[Mapping[str, str], bytes]]:

@@ -1,8 +1,8 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
-The composer understands ``resources``, ``components`` and ``patches``, and ``podPatches`` of its own (see
-`packyard.source.pods`). Every other field is refused by name and line, rather than to compose something else than
-kustomize would build.
+The composer understands ``resources``, ``components``, ``configMapGenerator`` and ``patches``, and ``podPatches`` of
+its own (see `packyard.source.pods`). Every other field is refused by name and line, rather than to compose something
+else than kustomize would build.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
+from packyard.source import generator
+from packyard.source.generator import Generated
 from packyard.source.record import Fields
 from packyard.text.document import check_keys, parse, parse_one, parse_text
 from packyard.text.node import Comment, Document, Node, Scalar, Source
@@ -53,6 +55,7 @@ class Part:
     files: tuple[Path, ...] = ()  # its own resources
     resources: tuple[Part, ...] = ()
     components: tuple[Part, ...] = ()
+    generated: tuple[Generated, ...] = ()
     patches: tuple[Patch, ...] = ()
     krmfile: Path | None = None
     head: tuple[Comment, ...] = ()
@@ -90,6 +93,9 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
         for node in fields.items("components")
         if (path := _path(fields, node, folder, "components"))
     ]
+    generated = [
+        found for node in fields.items("configMapGenerator") if (found := generator.read(fields, node, folder))
+    ]
     patches = [
         patch
         for key in ("podPatches", "patches")
@@ -104,6 +110,7 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
         tuple(own),
         tuple(resources),
         tuple(components),
+        tuple(generated),
         tuple(patches),
         krmfile if krmfile.is_file() else None,
         (*document.head, *first),

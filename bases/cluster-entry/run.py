@@ -1,0 +1,182 @@
+"""Starts one process of a TensorFlow cluster: tells it who its peers are, and ends with them.
+
+    python3 run.py PROGRAM [ARGUMENT ...]
+
+TF_CONFIG is made from what every pod of the cluster knows:
+
+    CLUSTER               the roles and how many pods each has, "chief=1 worker=3 ps=1"
+    CLUSTER_ROLE          the role of this pod
+    CLUSTER_JOB           the name of this pod's Job, which ends in "-" and its role; the other Jobs are named alike
+    CLUSTER_SERVICE       the headless Service in which the pods have their names
+    CLUSTER_PORT          the port on which TensorFlow listens; this program listens on the next one
+    CLUSTER_WAIT_SECONDS  how long to wait for all others
+    JOB_COMPLETION_INDEX  the index of this pod, from Kubernetes
+
+Pods hold on to each other by connections. Where one ends without a word, its work is lost to all: every other pod ends
+its program and fails as well, so that Kubernetes starts all anew, to continue from their last checkpoint together.
+Parameter servers, which never end by themselves, are ended when all others are done.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+DONE = b"done"
+LOST = 75  # EX_TEMPFAIL: to be tried again
+
+
+class Peers:
+    """The other pods of the cluster, each missing, there, done or lost."""
+
+    def __init__(self, addresses, own, port):
+        self.own = own
+        self.port = port
+        self.states = {address: "missing" for address in addresses if address != own}
+        self.changed = threading.Condition()
+        self.is_running = False
+        self.is_done = threading.Event()
+        self.holders = []
+
+    def gather(self, seconds):
+        """Listen for the others and connect to each; return those that were not there in time."""
+        listener = listen(self.own, self.port)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        for address in self.states:
+            threading.Thread(target=self._follow, args=(address,), daemon=True).start()
+        with self.changed:
+            self.is_running = self.changed.wait_for(lambda: not self.those("missing"), seconds)
+            return self.those("missing")
+
+    def those(self, state):
+        """Return the addresses of the pods in one state."""
+        return [address for address, found in self.states.items() if found == state]
+
+    def tell(self):
+        """Tell the others that this pod is done, and wait until they have heard it."""
+        self.is_done.set()
+        for thread in list(self.holders):
+            thread.join(10)
+
+    def _set(self, address, state):
+        with self.changed:
+            self.states[address] = state
+            self.changed.notify_all()
+
+    def _accept(self, listener):
+        while True:
+            connection, _ = listener.accept()
+            thread = threading.Thread(target=self._hold, args=(connection,), daemon=True)
+            self.holders.append(thread)
+            thread.start()
+
+    def _hold(self, connection):
+        keep_alive(connection)
+        self.is_done.wait()
+        try:
+            connection.sendall(DONE)
+            connection.close()
+        except OSError:
+            pass  # whoever listened is gone, and needs no word
+
+    def _follow(self, address):
+        """Hold on to a pod; one that goes before all were there was left over from before, and is waited for again."""
+        while True:
+            received = b""
+            try:
+                connection = socket.create_connection((address, self.port), timeout=5)
+                keep_alive(connection)
+                connection.settimeout(None)
+                self._set(address, "there")
+                while received != DONE and (data := connection.recv(len(DONE))):
+                    received += data
+            except OSError as error:
+                if self.is_running:
+                    print(f"run.py: {address}: {error}", file=sys.stderr)
+            if received == DONE or self.is_running:
+                self._set(address, "done" if received == DONE else "lost")
+                return
+            self._set(address, "missing")
+            time.sleep(0.5)
+
+
+def listen(address, port):
+    """Listen on this pod's own name, which may take a moment to be known."""
+    for _ in range(120):
+        try:
+            return socket.create_server((address, port))
+        except socket.gaierror:
+            time.sleep(0.5)
+    return socket.create_server(("", port))
+
+
+def keep_alive(connection):
+    """Notice within half a minute that a node is gone."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4)):
+        if hasattr(socket, option):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+def addresses(environment):
+    """Return the host names of the cluster by role, in the order of their indexes."""
+    sizes = dict(word.split("=") for word in environment["CLUSTER"].split())
+    role, job = environment["CLUSTER_ROLE"], environment["CLUSTER_JOB"]
+    if role not in sizes or not job.endswith(f"-{role}"):
+        sys.exit(f"run.py: the Job {job} has no role of the cluster {environment['CLUSTER']}")
+    prefix = job[: -len(role)]
+    service = environment["CLUSTER_SERVICE"]
+    return {
+        name: [f"{prefix}{name}-{index}.{service}" for index in range(int(size))]
+        for name, size in sizes.items()
+        if int(size)
+    }
+
+
+def tf_config(environment):
+    """Return TF_CONFIG: every task's address, and which of them this is."""
+    port = environment["CLUSTER_PORT"]
+    cluster = {role: [f"{host}:{port}" for host in hosts] for role, hosts in addresses(environment).items()}
+    task = {"type": environment["CLUSTER_ROLE"], "index": int(environment["JOB_COMPLETION_INDEX"])}
+    return {"cluster": cluster, "task": task}
+
+
+def main(environment, program):
+    """Run the program among its peers; return its exit code, or that of a cluster that lost one."""
+    by_role = addresses(environment)
+    role, index = environment["CLUSTER_ROLE"], int(environment["JOB_COMPLETION_INDEX"])
+    everyone = [host for hosts in by_role.values() for host in hosts]
+    peers = Peers(everyone, by_role[role][index], int(environment["CLUSTER_PORT"]) + 1)
+    missing = peers.gather(float(environment["CLUSTER_WAIT_SECONDS"]))
+    if missing:
+        print(f"run.py: not there: {', '.join(missing)}", file=sys.stderr)
+        return LOST
+    process = subprocess.Popen(program, env={**environment, "TF_CONFIG": json.dumps(tf_config(environment))})
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    servers = set(by_role.get("ps", ()))
+    while process.poll() is None:
+        with peers.changed:
+            peers.changed.wait(0.5)
+            lost = peers.those("lost")
+            others_work = any(address not in servers for address in peers.those("there"))
+        if lost:
+            print(f"run.py: lost {', '.join(lost)}: ending, for all to start again", file=sys.stderr)
+            process.kill()
+            process.wait()
+            return LOST
+        if role == "ps" and not others_work:
+            process.kill()
+            process.wait()
+            peers.tell()
+            return 0
+    if process.returncode == 0:
+        peers.tell()
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(dict(os.environ), sys.argv[1:]))
