@@ -54,6 +54,30 @@ metadata: {name: scratch}
 """
 
 
+WORKFLOW = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: pipeline}
+spec:
+  serviceAccountName: runner
+  imagePullSecrets: [{name: registry}]
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+  volumes: [{name: data, persistentVolumeClaim: {claimName: shared}}]
+  templates:
+  - {name: all, steps: [[{name: one, template: train}]]}
+  - name: train
+    serviceAccountName: trainer
+    initContainers: [{name: prepare, image: "init:1"}]
+    container: {image: "main:1", envFrom: [{configMapRef: {name: env}}]}
+    sidecars: [{name: beside, image: "side:1"}]
+    volumes: [{name: own, nfs: {server: nfs, path: /a}}]
+  - name: say
+    script: {image: "script:1", source: echo}
+  - name: group
+    containerSet: {containers: [{name: a, image: "set:1"}]}
+"""
+
+
 def objects(text: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(textwrap.dedent(text)))
 
@@ -222,3 +246,27 @@ def test_a_placeholder_may_stand_in_every_field(field: str) -> None:
 
     for item in objects(MPI_JOB + "---" + HARDENED):
         find([blanked(item)])  # type: ignore[list-item]
+
+
+def test_the_templates_of_a_workflow_are_pods() -> None:
+    found = find(objects(WORKFLOW))
+    assert [f"{item.kind} {item.name}" for item in found if item.kind != "PodSecurity"] == [
+        "ConfigMap env",
+        "CustomResourceDefinition workflows.argoproj.io",
+        "NFS nfs:/a",
+        "PersistentVolumeClaim shared",
+        "Secret registry",
+        "ServiceAccount runner",
+        "ServiceAccount trainer",
+    ]
+    assert images(objects(WORKFLOW)) == ("init:1", "main:1", "script:1", "set:1", "side:1")
+
+
+def test_a_workflow_says_for_its_pods_what_they_leave_open() -> None:
+    """Where Pod Security asks for it: what is missing is what no pod of this one says itself."""
+    (level,) = [item for item in find(objects(WORKFLOW)) if item.kind == "PodSecurity"]
+    assert level.name == "baseline"
+    assert "volume own is of the type nfs" in level.detail
+    assert "runAsNonRoot" not in level.detail
+    assert "seccompProfile" not in level.detail
+    assert "allowPrivilegeEscalation" in level.detail

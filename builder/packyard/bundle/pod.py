@@ -1,7 +1,8 @@
 """Finding pods in Kubernetes objects of any kind, and reading fields that may hold anything.
 
 A list of ``containers`` makes a pod, wherever it sits: in a Pod, a Job's template, or an MPIJob's
-``spec.mpiReplicaSpecs.Worker.template.spec``.
+``spec.mpiReplicaSpecs.Worker.template.spec``. So does the ``container``, ``script`` or ``containerSet`` of an Argo
+template, which is given as the pod's ``spec`` that Argo makes of it, with what the workflow says for all its pods.
 """
 
 from __future__ import annotations
@@ -18,10 +19,35 @@ def pods(value: object) -> Iterator[Object]:
     if isinstance(value, Mapping):
         if isinstance(value.get("containers"), list):
             yield value
-        value = list(value.values())
+        templates = [item for item in mappings(value.get("templates")) if _argo_containers(item)]
+        yield from (_argo_pod(template, value) for template in templates)
+        value = [field for key, field in value.items() if key != "templates" or not templates]
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from pods(item)
+
+
+def _argo_containers(template: Object) -> list[Object]:
+    """Return the main containers of an Argo template; nothing where it lists steps, or is no Argo template at all."""
+    found = [template[key] for key in ("container", "script") if isinstance(template.get(key), Mapping)]
+    return found + mappings(mapping(template.get("containerSet")).get("containers"))
+
+
+def _argo_pod(template: Object, workflow: Object) -> Object:
+    """Return the pod of an Argo template; what it leaves open is what the ``spec`` of its workflow has."""
+    shared = (
+        "serviceAccountName",
+        "securityContext",
+        "imagePullSecrets",
+        "automountServiceAccountToken",
+        "hostNetwork",
+    )
+    return {
+        **{key: workflow[key] for key in shared if key in workflow},
+        **template,
+        "containers": _argo_containers(template) + mappings(template.get("sidecars")),
+        "volumes": mappings(workflow.get("volumes")) + mappings(template.get("volumes")),
+    }
 
 
 def containers(pod: Object) -> Iterator[Object]:
