@@ -107,4 +107,5 @@ def http_server() -> Iterator[Callable[[Path], str]]:
 @pytest.fixture(autouse=True)
 def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what packyard remembers between commands out of the home of whoever runs the tests."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / variable.lower()))

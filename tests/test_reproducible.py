@@ -56,7 +56,19 @@ def build(
     """Build everything in a process of its own, and return the names, the tars' digests and the files' bytes."""
     clean = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     result = subprocess.run(
-        [*command, "-m", "packyard.cli.main", "build", "--version", "2.7.0", "--out", out_dir, "--output", "json"],
+        [
+            *command,
+            "-m",
+            "packyard.cli.main",
+            "build",
+            "--version",
+            "2.7.0",
+            "--out",
+            out_dir,
+            "--output",
+            "json",
+            "--no-cache",
+        ],
         cwd=checkout,
         env={**clean, "PYTHONPATH": str(checkout / "builder"), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
         capture_output=True,

@@ -1,55 +1,85 @@
-"""A built package on disk: ``OUT/NAME/`` beside ``OUT/NAME.tar.gz``.
+"""Built packages on disk: ``OUT/NAME/`` beside ``OUT/NAME.tar.gz``.
 
 An earlier build is replaced. Anything else under that name is left alone, also an earlier build that somebody edited.
+New builds are staged beside their places, all of them, and then renamed: a fault in one leaves all as they were.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.bundle import archive, manifest
 from packyard.bundle.archive import Member
-from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
+from packyard.bundle.packed import Packed
+from packyard.digest import Digest
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
 
 
-def write(bundle: Bundle, out_dir: Path) -> None:
-    """Write a bundle's tree and its tarball, each whole or not at all."""
-    name = bundle.manifest.name
-    tree_dir = out_dir / name
-    check_replaceable(tree_dir)
+@contextmanager
+def staging(out_dir: Path) -> Iterator[Path]:
+    """Give a folder in ``out_dir`` to `stage` in, and take it away afterwards, as ``out_dir`` if it was made for it."""
+    made = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".packyard-", dir=out_dir) as folder:
-            unpacked = archive.unpack(bundle.data, Path(folder), top=name)
-            packed = Path(folder) / "bundle"
-            packed.write_bytes(bundle.data)
-            packed.chmod(0o644)
-            if tree_dir.exists():
-                tree_dir.rename(Path(folder) / "before")
-            unpacked.rename(tree_dir)
-            packed.replace(out_dir / f"{name}.tar.gz")
+        with tempfile.TemporaryDirectory(prefix=".packyard-", dir=out_dir) as stage_dir:
+            yield Path(stage_dir)
     except OSError as error:
         raise UnavailableError(f"{error.filename or out_dir}: {error.strerror}") from error
+    finally:
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
-def check_replaceable(tree_dir: Path) -> None:
-    """Refuse a folder that holds something else than an untouched build."""
-    if not tree_dir.exists() and not tree_dir.is_symlink():
-        return
+def stage(packed: Packed, out_dir: Path, stage_dir: Path) -> bool:
+    """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes; say whether it was needed."""
+    name = packed.name
+    before = find_build(out_dir / name)
+    tarball = out_dir / f"{name}.tar.gz"
+    if before == packed.manifest and tarball.is_file() and tarball.read_bytes() == packed.data:
+        return False
+    try:
+        for path in (stage_dir / name, stage_dir / tarball.name):  # what a worker left that died at it
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        archive.unpack(packed.data, stage_dir, top=name)
+        (stage_dir / tarball.name).write_bytes(packed.data)
+    except OSError as error:
+        raise UnavailableError(f"{error.filename or stage_dir}: {error.strerror}") from error
+    return True
+
+
+def settle(name: str, out_dir: Path, stage_dir: Path) -> None:
+    """Rename what was staged to its place, each of tree and tarball whole."""
+    tree_dir = out_dir / name
+    if tree_dir.exists():
+        tree_dir.rename(stage_dir / f"{name}.before")
+    (stage_dir / name).rename(tree_dir)
+    (stage_dir / f"{name}.tar.gz").replace(out_dir / f"{name}.tar.gz")
+
+
+def find_build(tree_dir: Path) -> Digest | None:
+    """Return the digest of the manifest of an untouched build, or None where there is nothing; refuse anything else."""
+    if not os.path.lexists(tree_dir):
+        return None
     hint = "choose another --out, or move it away"
     described = tree_dir / manifest.FILE
     if not described.is_file() or tree_dir.is_symlink():
         raise ConflictError(Problem("holds something that packyard did not build", file=str(tree_dir), hint=hint))
+    data = described.read_bytes()
     try:
-        Manifest.parse(described.read_bytes()).verify(read_members(tree_dir))
+        Manifest.parse(data).verify(read_members(tree_dir))
     except PackyardError as error:
         problems = (
             Problem(f"was changed since it was built: {problem}", file=str(tree_dir)) for problem in error.problems
         )
         raise ConflictError(*problems, Problem("left as it is", file=str(tree_dir), hint=hint)) from error
+    return Digest.of(data)
 
 
 def read_members(tree_dir: Path) -> list[Member]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.bundle import assemble, tree
-from packyard.cli import output, sources
+from packyard.bundle import catalogue
+from packyard.cli import fanout, output, sources
 from packyard.source import kustomization, package
 
 
@@ -20,12 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     sources.add_argument(parser)
+    fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build all packages in memory first, so that a fault in one writes none."""
+    """Build all packages beside their places first, so that a fault in one changes none."""
     workspace = sources.find(arguments)
-    names = arguments.names or workspace.package_names()
+    names = list(dict.fromkeys(arguments.names)) or workspace.package_names()
     out_dir = Path(arguments.out)
     if arguments.kustomization:
         return _kustomizations(arguments, names, out_dir)
@@ -33,15 +34,16 @@ def run(arguments: argparse.Namespace) -> int:
         from packyard.errors import UsageError
 
         raise UsageError("packyard build: --version is missing")
-    bundles = [assemble.assemble(workspace, name, arguments.version) for name in names]
-    for bundle in bundles:
-        tree.write(bundle, out_dir)
+    plan = fanout.plan(arguments, workspace)
+    engine = fanout.engine(arguments, names)
+    built = catalogue.build(plan, names, out_dir, on=engine, done=fanout.progress(names))
+    fanout.finish(plan, (item.fault for item in built))
     if arguments.output == "json":
-        output.json_result([{"name": bundle.manifest.name, "version": bundle.manifest.version, "tar": bundle.tar,
-                             "size": len(bundle.data)} for bundle in bundles])  # fmt: skip
+        output.json_result([{"name": item.name, "version": item.version, "tar": item.tar, "size": item.size}
+                            for item in built])  # fmt: skip
         return 0
-    for bundle in bundles:
-        print(f"{out_dir / bundle.manifest.name}.tar.gz  {bundle.tar}  {len(bundle.data)} bytes")
+    for item in built:
+        print(f"{out_dir / item.name}.tar.gz  {item.tar}  {item.size} bytes")
     return 0
 
 

@@ -12,6 +12,23 @@ def story(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+class Progress:
+    """One line on stderr that says how far a command is; where that is a terminal, and until it is done."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.count = 0
+        self.shown = sys.stderr.isatty() and len(names) > 1
+
+    def done(self, place: int) -> None:
+        """Count one more, the one at a place among the names."""
+        self.count += 1
+        if self.shown:
+            last = self.count == len(self.names)
+            text = "" if last else f"{self.count}/{len(self.names)} {self.names[place]}"
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def json_result(value: object) -> None:
     """Print a result as JSON."""
     import json

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.bundle import assemble
+from packyard.bundle import catalogue
+from packyard.bundle.bundle import Bundle
 from packyard.channel import stores
 from packyard.channel.publish import publish
-from packyard.cli import output, sources
+from packyard.cli import fanout, output, sources
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,13 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     sources.add_argument(parser)
+    fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build everything first, then publish: a fault in one package publishes none."""
     workspace = sources.find(arguments)
-    names = arguments.names or workspace.package_names()
-    bundles = [assemble.assemble(workspace, name, arguments.version) for name in names]
+    names = list(dict.fromkeys(arguments.names)) or workspace.package_names()
+    plan = fanout.plan(arguments, workspace)
+    packed = catalogue.pack(plan, names, on=fanout.engine(arguments, names), done=fanout.progress(names))
+    fanout.finish(plan, (fault for _, fault in packed))
+    bundles = [Bundle.open(item.data, what=item.name) for item, _ in packed]
     done = publish(stores.open_store(arguments.to), bundles)
     if arguments.output == "json":
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])

@@ -1,4 +1,8 @@
-"""What packyard remembers between commands, in ``$XDG_STATE_HOME/packyard``: so far the history that `undo` reads."""
+"""What packyard remembers between commands.
+
+``$XDG_STATE_HOME/packyard`` has the history that `undo` reads, ``$XDG_CACHE_HOME/packyard`` what may be deleted at any
+moment.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +42,15 @@ def keep(root_dir: Path, title: str) -> Keep:
             output.story(f"{error}; `packyard undo` will not know this change")
 
     return record
+
+
+def cache_dir() -> Path | None:
+    """Return the folder of results that are kept, or None for a user who has no place for one."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):  # noqa: PTH117
+        return Path(base) / "packyard"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user id without a name, as in containers
+        return None
+    return home / ".cache" / "packyard" if home.is_dir() else None

@@ -1,0 +1,111 @@
+"""Many packages at once: each found among the results that are kept, or assembled, wherever an executor runs it.
+
+All or nothing: if one package is refused, none is written, and everything that is wrong with any is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.bundle import assemble, tree
+from packyard.bundle.packed import Packed
+from packyard.digest import Digest
+from packyard.errors import UnavailableError
+from packyard.source import workspace
+from packyard.work import code, executor
+from packyard.work.cache import Cache
+from packyard.work.executor import Engine
+from packyard.work.kept import Kept
+from packyard.work.reads import Observed, Reads
+
+_LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a build of one package came to; ``fault`` says why it was not kept, where that was asked for."""
+
+    name: str
+    version: str
+    tar: Digest
+    size: int
+    staged: bool
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How packages are made: from which sources, as which version, and where results are kept (None: nowhere)."""
+
+    root_dir: Path
+    version: str
+    cache_dir: Path | None = None
+
+
+def build(
+    plan: Plan, names: Sequence[str], out_dir: Path, *, on: Engine | None, done: Callable[[int], None] = lambda _: None
+) -> list[Built]:
+    """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
+    out_dir = out_dir.absolute()
+    with tree.staging(out_dir) as stage_dir:
+        built = executor.run(_Staging(Packing(plan), out_dir, stage_dir), names, on=on, done=done)
+        for item in built:
+            if item.staged:
+                tree.settle(item.name, out_dir, stage_dir)
+    return built
+
+
+def pack(
+    plan: Plan, names: Sequence[str], *, on: Engine | None, done: Callable[[int], None] = lambda _: None
+) -> list[tuple[Packed, str]]:
+    """Return the bundles of packages, in the order of their names, each with why it was not kept, if so."""
+    return executor.run(Packing(plan), names, on=on, done=done)
+
+
+class Packing:
+    """Makes bundles or finds them. Each worker has its own, made anew with every few tasks: so what was observed of the
+    sources is not believed for long.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.kept = Kept(Cache(plan.cache_dir), Observed(plan.root_dir)) if plan.cache_dir else None
+
+    def __call__(self, name: str) -> tuple[Packed, str]:
+        """Return a package's bundle, and why it was not kept, if so."""
+        found = self.find(name)
+        if found is not None:
+            return found, ""
+        with Reads(self.plan.root_dir) as reads:
+            packed = Packed.of(assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version))
+        if self.kept:
+            try:
+                self.kept.keep(self._key(name), reads, packed.to_bytes())
+            except UnavailableError as error:
+                return packed, str(error)
+        return packed, ""
+
+    def find(self, name: str) -> Packed | None:
+        """Return a package's bundle if it is kept."""
+        data = self.kept.find(self._key(name)) if self.kept else None
+        return Packed.parse(data) if data is not None else None
+
+    def _key(self, name: str) -> Digest:
+        return Digest.of(repr(("bundle", code.digest(_LIBRARIES), name, self.plan.version)).encode())
+
+
+class _Staging:
+    """Makes bundles or finds them, and stages those that are not in place."""
+
+    def __init__(self, packing: Packing, out_dir: Path, stage_dir: Path) -> None:
+        self.packing = packing
+        self.out_dir = out_dir
+        self.stage_dir = stage_dir
+
+    def __call__(self, name: str) -> Built:
+        packed, fault = self.packing(name)
+        staged = tree.stage(packed, self.out_dir, self.stage_dir)
+        size = len(packed.data)
+        return Built(name=name, version=packed.version, tar=packed.tar, size=size, staged=staged, fault=fault)

@@ -1,0 +1,84 @@
+"""Results kept by the digest of what they were made from, in a folder that may be deleted at any moment.
+
+    <folder>/ab/cdef…      one entry: the SHA-256 of its bytes, and its bytes
+
+An entry that is damaged, cut off or gone is not found, and its result is made anew: a cache can be slow, never wrong.
+Many processes may share one; each entry is written beside its place, and renamed into it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from packyard.digest import Digest
+from packyard.errors import UnavailableError
+
+LIMIT = 512 * 1024 * 1024
+MAX_AGE = 30 * 24 * 3600
+_LEFT_BEHIND = 3600  # how old a file is that a killed writer left
+_HEAD = 65  # a SHA-256 in hexadecimal digits, a line feed
+
+
+class Cache:
+    """Entries in ``folder``, which is made with the first; not more than ``limit`` bytes stay after `prune`."""
+
+    def __init__(self, folder: Path, *, limit: int = LIMIT) -> None:
+        self.folder = folder
+        self.limit = limit
+
+    def get(self, key: Digest) -> bytes | None:
+        """Return the bytes that were kept under a key, or None."""
+        file = self._file(key)
+        try:
+            entry = file.read_bytes()
+            os.utime(file)  # used now: `prune` begins with what was not
+        except OSError:  # not there, or not for us: the result is made anew
+            return None
+        data = entry[_HEAD:]
+        return data if entry[:_HEAD] == _head(data) else None
+
+    def put(self, key: Digest, data: bytes) -> None:
+        """Keep bytes under a key, in the place of those that are there."""
+        file = self._file(key)
+        new = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                new.write_bytes(_head(data) + data)
+                new.replace(file)
+            except BaseException:
+                new.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise UnavailableError(f"{self.folder}: nothing can be kept: {error.strerror}") from error
+
+    def prune(self, now: float) -> None:
+        """Delete what was not used for a month, then the least recently used until the rest is within the limit."""
+        try:
+            total = 0
+            for last, size, file in sorted(self._entries(), reverse=True):
+                at_work = file.name.startswith(".")  # another process, as long as it may be
+                total += size
+                if last < now - (_LEFT_BEHIND if at_work else MAX_AGE) or (total > self.limit and not at_work):
+                    file.unlink(missing_ok=True)
+        except OSError as error:
+            raise UnavailableError(f"{self.folder}: nothing can be deleted: {error.strerror}") from error
+
+    def _entries(self) -> Iterator[tuple[float, int, Path]]:
+        """Yield last use, size and file of each entry, and of what killed writers left behind."""
+        for file in self.folder.glob("[0-9a-f][0-9a-f]/*"):
+            try:
+                state = file.stat()
+            except FileNotFoundError:  # another process prunes too
+                continue
+            yield state.st_mtime, state.st_size, file
+
+    def _file(self, key: Digest) -> Path:
+        return self.folder / key.hex[:2] / key.hex[2:]
+
+
+def _head(data: bytes) -> bytes:
+    return Digest.of(data).hex.encode() + b"\n"

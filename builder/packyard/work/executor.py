@@ -1,0 +1,250 @@
+"""Many tasks at once, each a call of one pure function: here, on processes, or on an engine that exists.
+
+The results and their order do not depend on where the tasks ran. What one task refuses does not hide what others do.
+A worker that dies loses nothing: what it had not finished runs once more, in new workers, and then each task alone, so
+that the one which kills its worker is known by name.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from typing import Generic, Protocol, TypeVar
+
+from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_SHARES = 4  # a worker gets its tasks in this many chunks, so that none waits long for another's last one
+_LARGEST = 100
+
+
+class Engine(Protocol):
+    """Where tasks run: ``jobs`` at once, in workers that `open` makes ready."""
+
+    @property
+    def jobs(self) -> int: ...
+    @property
+    def deaths(self) -> tuple[type[Exception], ...]: ...
+    def open(self, jobs: int) -> AbstractContextManager[Executor]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Processes of this machine; they end with the ``with``, however it is left, and with this process."""
+
+    jobs: int
+
+    @property
+    def deaths(self) -> tuple[type[Exception], ...]:
+        """What a task's future raises when its worker died."""
+        return (BrokenExecutor,)
+
+    @contextmanager
+    def open(self, jobs: int) -> Iterator[Executor]:
+        """Make workers ready."""
+        others = set(multiprocessing.active_children())
+        alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
+        context = multiprocessing.get_context("fork" if alone else "forkserver")
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+        try:
+            yield pool
+        except BaseException:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Dask:
+    """Workers of dask: those of the scheduler at ``address``, which see the same folders, else ones started here."""
+
+    jobs: int
+    address: str = ""
+
+    @property
+    def deaths(self) -> tuple[type[Exception], ...]:
+        """What a task's future raises when its worker died."""
+        from distributed import KilledWorker
+
+        return (KilledWorker, CancelledError)
+
+    @contextmanager
+    def open(self, jobs: int) -> Iterator[Executor]:
+        """Connect to the scheduler, or start one with workers."""
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError as error:
+            raise UnavailableError(Problem("dask is not installed", hint="pip install 'packyard[dask]'")) from error
+        with ExitStack() as stack:
+            if self.address:
+                try:
+                    client = stack.enter_context(Client(self.address))
+                except OSError as error:
+                    raise UnavailableError(f"{self.address}: no dask scheduler answers: {error}") from error
+            else:
+                cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+                client = stack.enter_context(Client(stack.enter_context(cluster)))
+            yield stack.enter_context(client.get_executor())
+
+
+def engine(name: str, jobs: int | None) -> Engine:
+    """Return the engine of a name, ``processes``, ``dask`` or ``dask=ADDRESS``; by default with a job a processor."""
+    count = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    if count < 1:
+        raise UsageError(f"jobs: at least one, not {count}")
+    kind, _, address = name.partition("=")
+    if kind == "dask":
+        return Dask(count, address)
+    if name != "processes":
+        raise UsageError(f"no executor {name!r}: processes, dask or dask=ADDRESS")
+    return Processes(count)
+
+
+def run(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    on: Engine | None,
+    done: Callable[[int], None] = lambda _: None,
+) -> list[Result]:
+    """Call ``function`` for every task, and return the results in the order of the tasks.
+
+    ``on`` is where; None means here, one after another. ``done`` hears of every task that is over, by its place. What
+    tasks refuse is raised when all are over, as one error; a fault of another kind then, with what was refused.
+    """
+    work = _Run(function, tasks, done)
+    chunk = max(1, min(_LARGEST, len(tasks) // (on.jobs * _SHARES))) if on else len(tasks)
+    chunks = [range(first, min(first + chunk, len(tasks))) for first in range(0, len(tasks), chunk or 1)]
+    if on is None:
+        for places in chunks:
+            work.here(places)
+    else:
+        for _ in ("in workers", "once more, in new workers"):
+            chunks = work.together(on, chunks) if chunks else []
+        work.one_by_one(on, [place for places in chunks for place in places])
+    return work.results()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome(Generic[Result]):
+    """What became of one task: a result, or what it raised."""
+
+    result: Result | None = None
+    error: Exception | None = None
+    trace: str = ""  # where a fault of another kind was raised, for it may have been in another process
+
+
+class _Run(Generic[Task, Result]):
+    """One fan-out: its tasks, and what became of those that are over."""
+
+    def __init__(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+        self.function = function
+        self.tasks = tasks
+        self.done = done
+        self.outcomes: dict[int, _Outcome[Result]] = {}
+
+    def here(self, places: Sequence[int]) -> None:
+        """Run tasks in this process."""
+        for place in places:
+            self._over([place], _call(self.function, [self.tasks[place]]))
+
+    def together(self, on: Engine, chunks: Sequence[range]) -> list[range]:
+        """Run chunks of tasks in workers, and return those whose worker died."""
+        dead: list[range] = []
+        with on.open(min(on.jobs, len(chunks))) as pool:
+            futures: dict[Future[list[_Outcome[Result]]], range] = {}
+            for places in chunks:
+                try:
+                    futures[pool.submit(_call, self.function, [self.tasks[place] for place in places])] = places
+                except on.deaths:  # a worker died while chunks were still given out
+                    dead.append(places)
+            for future in as_completed(futures):
+                try:
+                    self._over(futures[future], future.result())
+                except on.deaths:
+                    dead.append(futures[future])
+        return sorted(dead, key=lambda places: places.start)
+
+    def one_by_one(self, on: Engine, places: Sequence[int]) -> None:
+        """Run tasks each alone, in one worker for as long as it lives, and note those that kill two workers."""
+        rest = [(place, attempt) for place in reversed(places) for attempt in ("last", "first")]
+        while rest:
+            with on.open(1) as pool:
+                while rest:
+                    place, attempt = rest.pop()
+                    try:
+                        outcomes = pool.submit(_call, self.function, [self.tasks[place]]).result()
+                    except on.deaths:
+                        if attempt == "last":
+                            self._over([place], [_Outcome(error=_killer(self.tasks[place]))])
+                        break
+                    self._over([place], outcomes)
+                    rest = [item for item in rest if item[0] != place]
+
+    def results(self) -> list[Result]:
+        """Return the results in order, or raise what was refused."""
+        outcomes = [self.outcomes[place] for place in range(len(self.tasks))]
+        refused = _join([outcome.error for outcome in outcomes if isinstance(outcome.error, PackyardError)])
+        for outcome in outcomes:
+            if outcome.trace and outcome.error:
+                others = f"\nbeside it, these were refused:\n{refused}" if refused else ""
+                raise outcome.error from RuntimeError(outcome.trace + others)
+        if refused:
+            raise refused
+        return [outcome.result for outcome in outcomes]  # type: ignore[misc]
+
+    def _over(self, places: Sequence[int], outcomes: Sequence[_Outcome[Result]]) -> None:
+        for place, outcome in zip(places, outcomes, strict=True):
+            self.outcomes[place] = outcome
+            self.done(place)
+
+
+def _call(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[_Outcome[Result]]:
+    outcomes: list[_Outcome[Result]] = []
+    for task in tasks:
+        try:
+            outcomes.append(_Outcome(function(task)))
+        except PackyardError as error:
+            outcomes.append(_Outcome(error=error))
+        except Exception as error:  # raised again where all are over
+            outcomes.append(_Outcome(error=error, trace=traceback.format_exc()))
+    return outcomes
+
+
+def _killer(task: object) -> UnavailableError:
+    hint = "is there memory enough? the system's log tells who killed it"
+    return UnavailableError(Problem("its worker died whenever it was tried", file=str(task), hint=hint))
+
+
+def _join(errors: Sequence[PackyardError]) -> PackyardError | None:
+    """Return one error with the problems of all, once each; of their class, where that is one."""
+    if len(errors) < 2:
+        return errors[0] if errors else None
+    kinds = {type(error) for error in errors}
+    problems = {str(problem): problem for error in errors for problem in error.problems}
+    return (kinds.pop() if len(kinds) == 1 else PackyardError)(*problems.values())
+
+
+def _begin() -> None:
+    """Make a new worker leave an interrupt to the process that started it, and end when that is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import workspaces
+from packyard.work.reads import Observed, Reads, SourcePath
+from running import environment
+
+
+def seen(path: Path) -> object:
+    """Whatever a path answers, or that it fails."""
+    try:
+        return [path.is_file(), path.is_dir(), path.exists(), path.is_symlink(), path.read_bytes()]
+    except OSError as error:
+        return error.errno
+
+
+def plain(answer: object) -> object:
+    return sorted(map(str, answer)) if isinstance(answer, list) else answer
+
+
+#: What can be asked of a path; and what changes the answer, in a folder with a file "file", a folder "folder", a link.
+QUESTIONS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
+    "bytes": (lambda root: (root / "file").read_bytes(), lambda root: (root / "file").write_bytes(b"other")),
+    "text": (lambda root: (root / "file").read_text("utf-8"), lambda root: (root / "file").write_bytes(b"other")),
+    "is_file": (lambda root: (root / "file").is_file(), lambda root: (root / "file").unlink()),
+    "is_file new": (lambda root: (root / "new").is_file(), lambda root: (root / "new").touch()),
+    "is_dir": (lambda root: (root / "folder").is_dir(), lambda root: (root / "folder").rename(root / "gone")),
+    "exists": (lambda root: (root / "new").exists(), lambda root: (root / "new").mkdir()),
+    "is_symlink": (lambda root: (root / "link").is_symlink(), lambda root: (root / "link").unlink()),
+    "mode": (lambda root: (root / "file").stat().st_mode, lambda root: (root / "file").chmod(0o755)),
+    "resolve": (
+        lambda root: (root / "link").resolve(),
+        lambda root: [(root / "link").unlink(), (root / "link").symlink_to("folder")],
+    ),
+    "through a link": (
+        lambda root: (root / "link").read_bytes(),
+        lambda root: [(root / "link").unlink(), (root / "link").symlink_to("folder/below")],
+    ),
+    "iterdir": (lambda root: list((root / "folder").iterdir()), lambda root: (root / "folder/new").touch()),
+    "glob": (lambda root: list(root.glob("*/b*")), lambda root: (root / "folder/below").unlink()),
+    "rglob": (lambda root: list(root.rglob("*")), lambda root: (root / "folder/new").touch()),
+    "dots": (lambda root: (root / "folder/../file").read_bytes(), lambda root: (root / "file").write_bytes(b"other")),
+    "failed": (lambda root: seen(root / "new"), lambda root: (root / "new").touch()),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "root" / "folder").mkdir(parents=True)
+    (tmp_path / "root" / "file").write_bytes(b"one")
+    (tmp_path / "root" / "folder" / "below").write_bytes(b"two")
+    (tmp_path / "root" / "link").symlink_to("file")
+    return tmp_path / "root"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_facts_hold_until_an_answer_is_another(question: str, root: Path) -> None:
+    ask, change = QUESTIONS[question]
+    with Reads(root) as reads:
+        answer = ask(reads.root_dir)
+    assert plain(answer) == plain(ask(root)), "a source path answers as a path does"
+    assert reads.facts
+    assert Observed(root).agrees(reads.facts)
+    change(root)
+    assert not Observed(root).agrees(reads.facts)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_facts_hold_wherever_the_sources_lie(question: str, root: Path, tmp_path: Path) -> None:
+    with Reads(root) as reads:
+        QUESTIONS[question][0](reads.root_dir)
+    moved = tmp_path / "elsewhere" / "deeper"
+    moved.parent.mkdir()
+    root.rename(moved)
+    assert Observed(moved).agrees(reads.facts)
+
+
+def test_facts_hold_from_another_working_directory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root.parent)
+    with Reads(Path("root")) as reads:
+        (reads.root_dir / "file").read_bytes()
+    monkeypatch.chdir(root)
+    assert Observed(Path()).agrees(reads.facts)
+    assert [name for _, name, _ in reads.facts] == ["file"]
+
+
+def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
+    with Reads(root) as reads:
+        (reads.root_dir / "file").read_bytes()
+        (reads.root_dir / "file").read_bytes()
+        assert not reads.torn
+        (root / "file").write_bytes(b"other")
+        (reads.root_dir / "file").read_bytes()
+    assert reads.torn
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda path: path.open(),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.lstat(),
+        lambda path: path.read_text(),
+        lambda path: path.unlink(),
+    ],
+)
+def test_refuses_what_cannot_be_asked_again(ask: Callable[[Path], object], root: Path) -> None:
+    with Reads(root) as reads, pytest.raises(NotImplementedError):
+        ask(reads.root_dir / "file")
+
+
+def test_a_path_made_from_a_source_path_is_one(root: Path) -> None:
+    path = SourcePath(root)
+    made = [path / "a", path.parent, path.with_name("x"), (path / "a").relative_to(path), path.resolve()]
+    made += [*path.iterdir(), *path.glob("*"), *path.rglob("*"), pickle.loads(pickle.dumps(path)), path.absolute()]
+    assert {type(item) for item in made} == {SourcePath}
+
+
+AUDITED = """
+import json, os, sys
+from pathlib import Path
+root = Path(sys.argv[1])
+opened, listed = set(), set()
+def hook(event, arguments):
+    if event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], (str, os.PathLike)):
+        path = os.path.realpath(arguments[0])
+        if path.startswith(f"{root}/"):
+            (opened if event == "open" else listed).add(path[len(str(root)) + 1:])
+from packyard.bundle.assemble import assemble
+from packyard.source import workspace
+from packyard.work.reads import Reads
+sys.addaudithook(hook)
+with Reads(root) as reads:
+    names = workspace.read(reads.root_dir).package_names()
+    for name in names:
+        assemble(workspace.read(reads.root_dir), name, "1.0")
+print(json.dumps([sorted(opened), sorted(listed), reads.facts]))
+"""
+
+
+def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:
+    root = workspaces.copy(tmp_path.resolve() / "copy", workspaces.names())
+    command = [sys.executable, "-c", AUDITED, str(root)]
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    opened, listed, facts = json.loads(process.stdout)
+    assert len(opened) > 20
+    noted = {str((root / name).resolve().relative_to(root)) for question, name, _ in facts if question == "bytes"}
+    assert set(opened) == noted
+    globbed = [name for question, name, _ in facts if question.startswith("glob")]
+    assert all(any(f"{folder}/".startswith(f"{name}/") for name in globbed) for folder in listed), listed
