@@ -198,9 +198,9 @@ def _check_parts(workspace: Workspace, fields: Fields, choice: _Choice) -> None:
         ("overlay", "options", choice.options),
     ):
         root = workspace.root_dir / f"{kind}s"
-        known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-        for name in names:
-            if name and name not in known:
+        for name in filter(None, names):
+            if "/" in name or not (root / name).is_dir():
+                known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
                 fields.fault(_place(fields, key, name), key, f"no {kind} {name!r}", suggest(name, known))
 
 

@@ -28,11 +28,12 @@ class Workspace:
 
     def package_dir(self, name: str) -> Path:
         """Return a package's folder; an unknown name is refused with the nearest one."""
-        known = self.package_names()
-        if name not in known:
+        folder = self.root_dir / "packages" / name
+        if "/" in name or not (folder / "package.yaml").is_file():
+            known = self.package_names()
             hint = suggest(name, known) or f"{len(known)} packages are known: packyard list"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
-        return self.root_dir / "packages" / name
+        return folder
 
 
 def read(root_dir: Path) -> Workspace:
