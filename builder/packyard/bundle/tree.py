@@ -7,8 +7,8 @@ New builds are staged beside their places, all of them, and then renamed: a faul
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,16 +23,16 @@ from packyard.errors import ConflictError, PackyardError, Problem, UnavailableEr
 
 @contextmanager
 def staging(out_dir: Path) -> Iterator[Path]:
-    """Give a folder in ``out_dir`` to `stage` in, and take it away afterwards, as ``out_dir`` if it was made for it."""
-    made = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
+    """Name a folder in ``out_dir`` to `stage` in; take it away afterwards, with an ``out_dir`` made and empty."""
+    missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
+    stage_dir = out_dir / f".packyard-{secrets.token_hex(8)}"
     try:
-        out_dir.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".packyard-", dir=out_dir) as stage_dir:
-            yield Path(stage_dir)
+        yield stage_dir
     except OSError as error:
         raise UnavailableError(f"{error.filename or out_dir}: {error.strerror}") from error
     finally:
-        for folder in made:
+        shutil.rmtree(stage_dir, ignore_errors=True)
+        for folder in missing:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
@@ -45,6 +45,7 @@ def stage(packed: Packed, out_dir: Path, stage_dir: Path) -> bool:
     if before == packed.manifest and tarball.is_file() and tarball.read_bytes() == packed.data:
         return False
     try:
+        stage_dir.mkdir(parents=True, exist_ok=True)
         for path in (stage_dir / name, stage_dir / tarball.name):  # what a worker left that died at it
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         archive.unpack(packed.data, stage_dir, top=name)
