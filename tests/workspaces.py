@@ -36,16 +36,26 @@ def multiply(folder: Path, count: int, packages: list[str] | None = None) -> Pat
     copy(folder, packages)
     for name in packages:
         original = folder / "packages" / name
-        model = re.search(r"^  name: (\S+)$", (original / "package.yaml").read_text(), re.MULTILINE)
-        assert model
         for number in range(count):
             renamed = original.with_name(f"{name}-{number:03}")
             shutil.copytree(original, renamed, copy_function=shutil.copy)
-            for file in files(renamed):
-                data = file.read_bytes()
-                file.write_bytes(data.replace(model[1].encode(), f"{model[1]}-{number:03}".encode()))
+            _rename(renamed, number)
         shutil.rmtree(original)
     return folder
+
+
+def _rename(package: Path, number: int) -> None:
+    """Give a package a model and texts of its own; no file but those shipped as they are stays as it was."""
+    file = package / "package.yaml"
+    text = file.read_text()
+    for key in ("name", "MODEL_NAME"):
+        text = re.sub(rf"^(  {key}: \S+)$", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
+    file.write_text(text)
+    for file in files(package):
+        if file.suffix == ".md":
+            file.write_text(f"{file.read_text()}\nText {number}.\n")
+        elif file.suffix == ".yaml" or file.name == "Krmfile":
+            file.write_text(f"{file.read_text()}# {number}\n")
 
 
 def files(folder: Path) -> Iterator[Path]:
