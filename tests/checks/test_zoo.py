@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import real
-from packyard.checks import judges
+from packyard.checks import judges, practice
 from packyard.checks.lint import lint
 from packyard.setters.plan import PackageFiles
 
 TRAINING = "resnet50v1_5__training__fp32__"
 WIDE_DEEP = "wide_deep_large_ds__training__fp32__"
 
-#: Every finding but those of rule required-but-set, which are counted below.
+#: Every finding but those of rule required-but-set and of good practice, which are counted below.
 EXPECTED = {
     "resnet50v1_5__inference__fp32__serving": "config-map.yaml:6 unresolved-comment",
     TRAINING + "multi-node__user-allocated-pvc": """
@@ -79,9 +80,46 @@ def read(corpus: Path, name: str) -> PackageFiles:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_finds_the_known_defects_and_nothing_else(corpus: Path, name: str) -> None:
-    found = [finding for finding in lint(read(corpus, name)) if finding.rule != "required-but-set"]
+    counted = {"required-but-set", "name-without-limit", *practice.RULES}
+    found = [finding for finding in lint(read(corpus, name)) if finding.rule not in counted]
     expected = [line.strip() for line in EXPECTED[name].splitlines() if line.strip()]
     assert [f"{finding.file}:{finding.line} {finding.rule}" for finding in found] == expected
+
+
+#: How often each package breaks a rule of good practice: no labels, no limits, as root, moving tags, bare pods, …
+_POD = {"no-labels": 3, "sidecar": 1, "token-mounted": 1, "untyped-host-path": 1, "bare-pod": 1}
+PRACTICE = {
+    "resnet50v1_5__inference__fp32__serving": {
+        **dict.fromkeys(("token-mounted", "untyped-host-path", "no-resources", "runs-as-root"), 1),
+        "no-labels": 4,
+    },
+    **{
+        TRAINING + f"multi-node__{storage}": {
+            **dict.fromkeys(("sidecar", "token-mounted", "untyped-host-path"), 2),
+            **dict.fromkeys(("moving-tag", "no-resources", "runs-as-root"), 2),
+            "no-labels": 5,
+        }
+        for storage in ("user-allocated-pvc", "user-mounted-nfs")
+    },
+    **{
+        name: {**_POD, **dict.fromkeys(("moving-tag", "no-resources", "runs-as-root"), count)}
+        for storage in ("user-allocated-pvc", "user-mounted-nfs")
+        for name, count in ((TRAINING + f"single-node__{storage}", 1), (WIDE_DEEP + f"single-node__{storage}", 3))
+    },
+    **{
+        WIDE_DEEP + f"pipeline__{storage}": {
+            **dict.fromkeys(("untyped-host-path", "moving-tag", "no-resources", "runs-as-root"), 1),
+            "no-labels": 5,
+        }
+        for storage in ("user-allocated-pvc", "user-mounted-nfs")
+    },
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_finds_what_is_no_good_practice(corpus: Path, name: str) -> None:
+    found = Counter(finding.rule for finding in lint(read(corpus, name)) if finding.rule in practice.RULES)
+    assert found == PRACTICE[name]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

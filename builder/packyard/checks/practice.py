@@ -1,0 +1,260 @@
+"""What every use case should be, and no schema asks for: limits, labels, a command of its own, no token, no secret in
+plain text, no image that changes unseen. Most findings are warnings: a cluster takes such objects, and users suffer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from packyard.checks import pod as pods
+from packyard.checks.finding import Finding, error, warning
+from packyard.checks.parsed import Parsed, reached
+from packyard.setters.definition import Definitions, Setter
+from packyard.text.document import walk
+from packyard.text.node import Entry, Mapping, Node, Scalar
+
+_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
+_INJECT = "sidecar.istio.io/inject"
+#: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
+_SERVING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+#: Kinds of Argo, whose pods report through the API server and so need a token.
+_ARGO = ("Workflow", "WorkflowTemplate", "CronWorkflow")
+_MOVING = re.compile(
+    r"(^|[-_.])(latest|nightly|main|master|edge|dev|devel|head|stable|current)($|[-_.])", re.IGNORECASE
+)
+_SECRET = re.compile(
+    r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
+)
+#: Every rule of this family.
+RULES = frozenset(
+    (
+        *("bare-pod", "no-labels", "sidecar", "plain-secret", "empty-storage-class", "fixed-deadline", "token-mounted"),
+        *("untyped-host-path", "root-with-fs-group", "moving-tag", "args-without-command", "no-resources"),
+        "runs-as-root",
+    )
+)
+_LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what a use case should not be."""
+    package = _Package(parsed)
+    for root in parsed.objects:
+        kind = root.text("kind")
+        yield from _labelled(root, root, f"the {kind}")
+        yield from _secrets(root, kind)
+        yield from _classes(root, package)
+        yield from _deadlines(root, package)
+        if kind == "Pod":
+            message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
+            yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
+        for template in _templates(root):
+            if template is not root:
+                yield from _labelled(template, root, "the pod")
+            yield from _sidecar(template, kind)
+        for pod in pods.find(root):
+            yield from _pod(pod, root, package)
+
+
+class _Package:
+    """What the checks of one object ask of the others, and of the definitions."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self._definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+        self._reached = reached(parsed)
+        self._bound = {id(each.node): self._definitions.resolve(each.reference) for each in parsed.bound}
+        self.silent: set[str] = set()  # accounts that mount no token by themselves
+        self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
+        for root in parsed.objects:
+            metadata = root.mapping("metadata")
+            if root.text("kind") == "ServiceAccount" and root.text("automountServiceAccountToken") == "false":
+                self.silent.add(metadata.text("name") if metadata else "")
+            if root.text("kind") in ("RoleBinding", "ClusterRoleBinding"):
+                self.trusted |= {name.value for name in pods.names(root.get("subjects"))}
+
+    def waits(self, node: Node | None) -> bool:
+        """Say whether a field waits for a value that somebody has to set."""
+        setters = self._definitions.setters
+        return any(setters[name].must_be_set for name in self._reached.get(id(node), ()))
+
+    def is_bound(self, node: Node | None) -> bool:
+        """Say whether a setter changes a field."""
+        return bool(self._reached.get(id(node)))
+
+    def setter(self, node: Node | None) -> Setter | None:
+        """Return the setter whose value a field is."""
+        found = self._bound.get(id(node))
+        return found if isinstance(found, Setter) else None
+
+
+def _templates(root: Mapping) -> Iterator[Mapping]:
+    """Yield what carries the metadata of pods: templates, a Pod itself; of a Workflow nothing."""
+    for node in walk(root):
+        spec = node.mapping("spec") if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and spec and pods.mappings(spec.get("containers")):
+            yield node
+
+
+def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
+    labels = node.mapping("metadata", "labels")
+    missing = [name for name in _LABELS if not labels or labels.get(name) is None]
+    if missing:
+        place = node.entry("metadata") or root.entry("metadata")
+        message = f"{what} has no label {' and no '.join(missing)}: nothing tells this run's objects from others"
+        yield warning("no-labels", node.source, place.start if place else node.start, message)
+
+
+def _sidecar(template: Mapping, kind: str) -> Iterator[Finding]:
+    if kind in _SERVING:
+        return
+    metadata = template.mapping("metadata")
+    marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
+    if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
+        place = template.entry("metadata") or template.entry("spec")
+        message = f'the pod lacks the annotation {_INJECT}: "false": in a mesh its proxy never ends, nor does the pod'
+        yield warning("sidecar", template.source, place.start if place else template.start, message)
+
+
+def _secrets(root: Mapping, kind: str) -> Iterator[Finding]:
+    hint = "leave it to a Secret that the user makes, and refer to that"
+    if kind == "Secret":
+        for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
+            if isinstance(entry.value, Scalar) and entry.value.value:
+                message = f"{entry.name} is a secret in plain text (base64 hides nothing)"
+                yield error("plain-secret", entry.key.source, entry.start, message, hint)
+    for name, value in _variables(root, kind):
+        if _SECRET.search(name) and isinstance(value, Scalar) and value.value and "$(" not in value.value:
+            message = f"{name} is a secret in plain text"
+            yield error("plain-secret", value.source, value.start, message, hint)
+
+
+def _variables(root: Mapping, kind: str) -> Iterator[tuple[str, Node | None]]:
+    if kind == "ConfigMap":
+        yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
+    for pod in pods.find(root):
+        for container in pod.containers:
+            yield from ((each.text("name"), each.get("value")) for each in pods.mappings(container.get("env")))
+
+
+def _classes(root: Mapping, package: _Package) -> Iterator[Finding]:
+    for node in walk(root):
+        value = node.get("storageClassName") if isinstance(node, Mapping) else None
+        if not isinstance(node, Mapping) or not isinstance(value, Scalar) or value.value or package.waits(value):
+            continue
+        if value.style != "plain" and root.text("kind") != "PersistentVolume" and not node.text("volumeName"):
+            message = 'storageClassName: "" switches provisioning off: no volume will be made'
+            yield error("empty-storage-class", value.source, value.start, message, "leave the field out")
+
+
+def _deadlines(root: Mapping, package: _Package) -> Iterator[Finding]:
+    for node in walk(root):
+        for entry in _entries(node):
+            if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.is_bound(entry.value):
+                message = f"{entry.name} is {entry.value.value}, and no setter changes it or takes it away"
+                yield warning(
+                    "fixed-deadline", entry.key.source, entry.start, message, "leave it out, or bind a setter"
+                )
+
+
+def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
+    kind = root.text("kind")
+    if kind not in _ARGO:
+        yield from _token(pod.spec, package)
+    if kind == "MPIJob":
+        yield from _root_with_group(pod, package)
+    for volume in pods.mappings(pod.spec.get("volumes")):
+        path = volume.entry("hostPath")
+        if path and isinstance(path.value, Mapping) and not path.value.text("type"):
+            message = "a hostPath without type is an empty directory on every node that has none there"
+            yield warning("untyped-host-path", path.key.source, path.start, message, "type: Directory")
+    settings = (
+        pod.spec.mapping("securityContext"),
+        (root.mapping("spec", "securityContext") if kind in _ARGO else None),
+    )
+    for container in pod.containers:
+        label = f"container {container.text('name')!r}" if container.text("name") else "the container"
+        yield from _image(container, label, package)
+        yield from _command(container, label)
+        yield from _resources(container, label)
+        yield from _user(container, label, [container.mapping("securityContext"), *settings])
+
+
+def _token(spec: Mapping, package: _Package) -> Iterator[Finding]:
+    account = spec.text("serviceAccountName")
+    own = spec.text("automountServiceAccountToken")
+    if own == "false" or (not own and account in package.silent) or account in package.trusted:
+        return
+    place = spec.entry("serviceAccountName")
+    message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
+    hint = "automountServiceAccountToken: false"
+    yield warning("token-mounted", spec.source, place.start if place else spec.start, message, hint)
+
+
+def _root_with_group(pod: pods.Pod, package: _Package) -> Iterator[Finding]:
+    """Find what makes ssh ignore its key: fsGroup makes it readable for the group, which ssh forgives others than root.
+
+    A setter that admits 0 is as bad as 0.
+    """
+    context = pod.spec.mapping("securityContext")
+    if context is None or context.get("fsGroup") is None:
+        return
+    for each in (context, *(container.mapping("securityContext") for container in pod.containers)):
+        user = each.get("runAsUser") if each else None
+        if not isinstance(user, Scalar):
+            continue
+        setter = package.setter(user)
+        least = setter.schema.get("minimum") if setter else None
+        hint = "take fsGroup away, or run as another user"
+        if user.value == "0":
+            message = (
+                "user 0 together with fsGroup: ssh ignores a key that the group can read, and no worker is reached"
+            )
+            yield error("root-with-fs-group", user.source, user.start, message, hint)
+        elif setter and not (isinstance(least, int | float) and least > 0):
+            message = f"{setter.name} may be 0, and together with fsGroup ssh then ignores its key"
+            yield warning("root-with-fs-group", user.source, user.start, message, f"give {setter.name} minimum: 1")
+
+
+def _image(container: Mapping, label: str, package: _Package) -> Iterator[Finding]:
+    image = container.get("image")
+    if not isinstance(image, Scalar) or not image.value or package.waits(image) or "@" in image.value:
+        return
+    tag = image.value.rpartition("/")[2].partition(":")[2]
+    policy = container.text("imagePullPolicy")
+    moving = not tag or _MOVING.search(tag)
+    if moving and policy != "Always" and (policy or tag not in ("", "latest")):
+        what = f"the tag {tag!r}" if tag else "an image without a tag"
+        message = f"{what} of {label} moves, and nodes that have an older build keep it"
+        yield warning("moving-tag", image.source, image.start, message, "imagePullPolicy: Always, or another tag")
+
+
+def _command(container: Mapping, label: str) -> Iterator[Finding]:
+    arguments = container.entry("args")
+    if arguments and container.get("command") is None:
+        message = f"{label} has args and no command: what runs is whatever the image starts"
+        yield warning("args-without-command", arguments.key.source, arguments.start, message, "say the command")
+
+
+def _resources(container: Mapping, label: str) -> Iterator[Finding]:
+    resources = container.mapping("resources")
+    missing = [name for name in ("requests", "limits") if not _entries(resources.get(name) if resources else None)]
+    if missing:
+        place = container.entry("resources") or container
+        message = f"{label} has no {' and no '.join(missing)}: it is the first to be evicted, or starves its neighbours"
+        yield warning("no-resources", container.source, place.start, message)
+
+
+def _user(container: Mapping, label: str, settings: Iterable[Mapping | None]) -> Iterator[Finding]:
+    """Find a container that may run as root: the first of the settings that says something decides."""
+    said = [setting for setting in settings if setting]
+    promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
+    if promise != "true":
+        user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
+        place = user if user and user.value == "0" else container
+        message = f"{label} {'runs' if place is user else 'may run'} as root"
+        yield warning("runs-as-root", place.source, place.start, message, "runAsNonRoot: true")
+
+
+def _entries(node: Node | None) -> list[Entry]:
+    return node.entries if isinstance(node, Mapping) else []

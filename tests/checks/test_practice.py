@@ -1,0 +1,210 @@
+"""What every use case should be: each rule on a sound package with one fault."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from packyard.checks import practice
+from packyard.checks.lint import lint
+from packyard.setters.plan import PackageFiles
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.USER_ID:
+      type: integer
+      minimum: 1
+      x-k8s-cli: {setter: {name: USER_ID, value: "1000"}}
+    io.k8s.cli.setters.CLASS:
+      x-k8s-cli: {setter: {name: CLASS, value: "", required: true}}
+"""
+SPEC = """\
+serviceAccountName: run
+automountServiceAccountToken: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000 # {"$openapi":"USER_ID"}
+  fsGroup: 2000
+containers:
+- name: main
+  image: a/b:1.2
+  command: [python3]
+  args: [main.py]
+  resources:
+    requests: {cpu: 1}
+    limits: {cpu: 1}
+"""
+METADATA = """\
+metadata:
+  name: run
+  labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}
+"""
+TEMPLATE = f"""\
+{METADATA}  annotations: {{sidecar.istio.io/inject: "false"}}
+spec:
+{indent(SPEC, "  ")}"""
+JOB = f"""\
+apiVersion: batch/v1
+kind: Job
+{METADATA}spec:
+  template:
+{indent(TEMPLATE, "    ")}"""
+DEPLOYMENT = JOB.replace("batch/v1", "apps/v1").replace("kind: Job", "kind: Deployment")
+MPI_JOB = f"""\
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+{METADATA}spec:
+  mpiReplicaSpecs:
+    Worker:
+      template:
+{indent(TEMPLATE, "        ")}"""
+CLAIM = f"""\
+apiVersion: v1
+kind: PersistentVolumeClaim
+{METADATA}spec:
+  storageClassName: "" # {{"$openapi":"CLASS"}}
+"""
+
+
+def judged(text: str, *more: str) -> list[str]:
+    files = {"a.yaml": text.encode(), **{f"b{index}.yaml": other.encode() for index, other in enumerate(more)}}
+    found = lint(PackageFiles(KRMFILE.encode(), files))
+    return [f"{each.line}:{each.column} {each.severity} {each.rule}" for each in found if each.rule in practice.RULES]
+
+
+def place(text: str, of: str) -> str:
+    before = text[: text.index(of)]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
+@pytest.mark.parametrize("text", [JOB, DEPLOYMENT, MPI_JOB, CLAIM])
+def test_a_sound_object_has_no_findings(text: str) -> None:
+    assert judged(text) == []
+
+
+ROOT = "securityContext: {runAsNonRoot: false, runAsUser: 0}"
+HOST_PATH = "      volumes: [{{name: v, hostPath: {{{}}}}}]\n      containers"
+#: What is replaced in the Job, by what, the text or the place that the finding is at, and its rule.
+FAULTS = [
+    ("a/b:1.2", "a/b", "a/b\n", ""),
+    ("a/b:1.2", "a/b:latest", "a/b", ""),
+    ("a/b:1.2", "a/b:latest\n        imagePullPolicy: IfNotPresent", "a/b", "warning moving-tag"),
+    ("a/b:1.2", "a/b\n        imagePullPolicy: Never", "a/b", "warning moving-tag"),
+    ("a/b:1.2", "a/b:tf-latest-x", "a/b", "warning moving-tag"),
+    ("a/b:1.2", "a/b:nightly", "a/b", "warning moving-tag"),
+    ("a/b:1.2", "a/b:tf-latest-x\n        imagePullPolicy: Always", "a/b", ""),
+    ("a/b:1.2", "a:5000/b:translatest", "a:5", ""),
+    ("a/b:1.2", f"a/b:latest@sha256:{'0' * 64}\n        imagePullPolicy: IfNotPresent", "a/b", ""),
+    ("        command: [python3]\n", "", "args", "warning args-without-command"),
+    ("          requests: {cpu: 1}\n", "", "resources:", "warning no-resources"),
+    ("limits: {cpu: 1}", "limits: {}", "resources:", "warning no-resources"),
+    ("runAsNonRoot: true", "runAsNonRoot: false", "name: main", "warning runs-as-root"),
+    ("        command", f"        {ROOT}\n        command", "0}", "warning runs-as-root"),
+    ("automountServiceAccountToken: false", "automountServiceAccountToken: true", "serviceA", "warning token-mounted"),
+    ("      automountServiceAccountToken: false\n", "", "serviceAccountName", "warning token-mounted"),
+    ('      annotations: {sidecar.istio.io/inject: "false"}\n', "", "8:5", "warning sidecar"),
+    ('sidecar.istio.io/inject: "false"', 'sidecar.istio.io/inject: "true"', "8:5", "warning sidecar"),
+    ("app.kubernetes.io/name: a, ", "", "metadata", "warning no-labels"),
+    ("  template:", "  ttlSecondsAfterFinished: 60\n  template:", "ttlSeconds", "warning fixed-deadline"),
+    ("      containers", "      activeDeadlineSeconds: 60\n      containers", "activeDead", "warning fixed-deadline"),
+    ("      containers", HOST_PATH.format("path: /v"), "hostPath", "warning untyped-host-path"),
+    ("      containers", HOST_PATH.format("path: /v, type: Directory"), "hostPath", ""),
+    ("        command", "        env: [{name: HF_TOKEN, value: abc}]\n        command", "abc", "error plain-secret"),
+    ("        command", "        env: [{name: DB_PASSWORD, value: abc}]\n        command", "abc", "error plain-secret"),
+    ("        command", "        env: [{name: TOKEN, value: $(OTHER)}]\n        command", "abc", ""),
+    ("        command", "        env: [{name: TOKEN, value: ''}]\n        command", "abc", ""),
+    ("        command", "        env: [{name: MAX_TOKENS, value: '9'}]\n        command", "abc", ""),
+    ("        command", "        env: [{name: PASSWORD_FILE, value: /x}]\n        command", "abc", ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "at", "expected"), FAULTS)
+def test_finds_one_fault(old: str, new: str, at: str, expected: str) -> None:
+    assert old in JOB
+    text = JOB.replace(old, new, 1)
+    assert judged(text) == ([f"{place(text, at) if at in text else at} {expected}"] if expected else [])
+
+
+def test_a_pod_that_serves_may_have_a_sidecar() -> None:
+    without = '      annotations: {sidecar.istio.io/inject: "false"}\n'
+    assert without in DEPLOYMENT
+    assert judged(DEPLOYMENT.replace(without, "")) == []
+
+
+def test_an_account_without_a_token_needs_no_word_in_the_pod() -> None:
+    text = JOB.replace("      automountServiceAccountToken: false\n", "")
+    account = f"apiVersion: v1\nkind: ServiceAccount\n{METADATA}automountServiceAccountToken: false\n"
+    assert judged(text, account) == []
+    assert judged(text, account.replace("name: run", "name: ran"))[0].endswith("token-mounted")
+
+
+def test_an_account_with_rights_needs_its_token() -> None:
+    text = JOB.replace("      automountServiceAccountToken: false\n", "")
+    binding = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\n{METADATA}"
+    binding += "roleRef: {kind: ClusterRole, name: edit}\nsubjects: [{kind: ServiceAccount, name: run}]\n"
+    assert judged(text, binding) == []
+
+
+def test_finds_user_0_together_with_fs_group_where_ssh_has_to_read_a_key() -> None:
+    zero = MPI_JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")
+    assert judged(zero) == [f"{place(zero, '0' + chr(10) + '            fsGroup')} error root-with-fs-group"]
+    assert judged(zero.replace("            fsGroup: 2000\n", "")) == []
+    assert judged(JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")) == []
+
+
+def test_finds_a_setter_that_admits_user_0_together_with_fs_group() -> None:
+    files = {"a.yaml": MPI_JOB.encode()}
+    found = lint(PackageFiles(KRMFILE.replace("minimum: 1", "minimum: 0").encode(), files))
+    assert [each.hint for each in found if each.rule == "root-with-fs-group"] == ["give USER_ID minimum: 1"]
+
+
+def test_an_empty_storage_class_switches_provisioning_off() -> None:
+    text = CLAIM.replace(' # {"$openapi":"CLASS"}', "")
+    assert judged(text) == ["7:21 error empty-storage-class"]
+    assert judged(text + "  volumeName: mine\n") == []
+    templates = dedent("""\
+        volumeClaimTemplates:
+        - metadata: {name: data}
+          spec: {storageClassName: ''}
+    """)
+    assert judged(DEPLOYMENT.replace("Deployment", "StatefulSet") + indent(templates, "  "))[0].endswith(
+        "error empty-storage-class"
+    )
+
+
+def test_finds_a_secret_with_content() -> None:
+    secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  user: me\n  password: ''\n"
+    assert judged(secret) == ["7:3 error plain-secret"]
+    assert judged(secret.replace("user: me", "user: ''")) == []
+
+
+def test_finds_a_secret_in_a_config_map() -> None:
+    config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  AWS_SECRET_ACCESS_KEY: abc\n  passwd: 'me:x:1:1'\n"
+    assert judged(config) == ["7:26 error plain-secret"]
+
+
+def test_a_pod_of_its_own_is_lost_with_its_node() -> None:
+    assert judged(f"apiVersion: v1\nkind: Pod\n{TEMPLATE}") == ["1:1 warning bare-pod"]
+
+
+WORKFLOW = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+{METADATA}spec:
+  serviceAccountName: run
+  securityContext: {{runAsNonRoot: true}}
+  templates:
+  - name: main
+    container:
+      image: a/b:1.2
+      command: [a]
+      resources: {{requests: {{cpu: 1}}, limits: {{cpu: 1}}}}
+"""
+
+
+def test_judges_the_containers_of_a_workflow() -> None:
+    assert judged(WORKFLOW) == []
+    assert judged(WORKFLOW.replace("  securityContext: {runAsNonRoot: true}\n", "")) == ["11:7 warning runs-as-root"]
+    assert judged(WORKFLOW.replace("command", "args")) == ["13:7 warning args-without-command"]
