@@ -125,6 +125,14 @@ def test_the_longest_value_follows_from_what_a_definition_admits(limit: str, mos
         assert bool(found) == (most + 6 > 52)
 
 
+def test_a_setter_counts_as_often_as_it_stands_in_a_pattern() -> None:
+    text = named("v1 Service", name="train-run-run" + BOUND)
+    twice = krmfile("maxLength: 28").replace("pattern: train-${RUN}", "pattern: train-${RUN}-${RUN}")
+    assert messages(text, twice) == []
+    (fault,) = messages(text, twice.replace("maxLength: 28", "maxLength: 29"))
+    assert fault.endswith("this may make it 65 (RUN 29 + RUN 29 + 7)")
+
+
 def test_one_finding_speaks_for_every_use_of_a_definition() -> None:
     labels = "".join(f"    l{index}: train-run{BOUND}\n" for index in range(9))
     text = named("batch/v1 CronJob").replace("spec:", f"  labels:\n{labels}spec:")

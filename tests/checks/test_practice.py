@@ -96,7 +96,7 @@ FAULTS = [
     ("a/b:1.2", "a/b:nightly", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b:tf-latest-x\n        imagePullPolicy: Always", "a/b", ""),
     ("a/b:1.2", "a:5000/b:translatest", "a:5", ""),
-    ("a/b:1.2", f"a/b:latest@sha256:{'0' * 64}\n        imagePullPolicy: IfNotPresent", "a/b", ""),
+    ("a/b:1.2", f"a/b:tf-latest-x@sha256:{'0' * 64}\n        imagePullPolicy: IfNotPresent", "a/b", ""),
     ("        command: [python3]\n", "", "args", "warning args-without-command"),
     ("          requests: {cpu: 1}\n", "", "resources:", "warning no-resources"),
     ("limits: {cpu: 1}", "limits: {}", "resources:", "warning no-resources"),
@@ -108,6 +108,7 @@ FAULTS = [
     ('sidecar.istio.io/inject: "false"', 'sidecar.istio.io/inject: "true"', "8:5", "warning sidecar"),
     ("app.kubernetes.io/name: a, ", "", "metadata", "warning no-labels"),
     ("  template:", "  ttlSecondsAfterFinished: 60\n  template:", "ttlSeconds", "warning fixed-deadline"),
+    ("  template:", '  activeDeadlineSeconds: 1000 # {"$openapi":"USER_ID"}\n  template:', "", ""),
     ("      containers", "      activeDeadlineSeconds: 60\n      containers", "activeDead", "warning fixed-deadline"),
     ("      containers", HOST_PATH.format("path: /v"), "hostPath", "warning untyped-host-path"),
     ("      containers", HOST_PATH.format("path: /v, type: Directory"), "hostPath", ""),
@@ -187,6 +188,18 @@ def test_finds_a_secret_in_a_config_map() -> None:
 
 def test_a_pod_of_its_own_is_lost_with_its_node() -> None:
     assert judged(f"apiVersion: v1\nkind: Pod\n{TEMPLATE}") == ["1:1 warning bare-pod"]
+
+
+def test_a_pod_that_only_sleeps_is_there_to_look_around_from() -> None:
+    text = f"apiVersion: v1\nkind: Pod\n{TEMPLATE}"
+    assert judged(text.replace("[python3]", "[sleep]")) == []
+    assert judged(text.replace("[python3]", "[]")) == ["1:1 warning bare-pod"]
+
+
+def test_a_claim_belongs_to_no_run() -> None:
+    labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
+    assert judged(CLAIM.replace(labels, "labels: {app.kubernetes.io/part-of: zoo}")) == []
+    assert judged(CLAIM.replace(labels, "labels: {a: b}")) == ["3:1 warning no-labels"]
 
 
 WORKFLOW = f"""\

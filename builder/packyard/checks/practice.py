@@ -12,9 +12,10 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, reached
 from packyard.setters.definition import Definitions, Setter
 from packyard.text.document import walk
-from packyard.text.node import Entry, Mapping, Node, Scalar
+from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
+_PART_OF = "app.kubernetes.io/part-of"
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
 _SERVING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
@@ -46,7 +47,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _secrets(root, kind)
         yield from _classes(root, package)
         yield from _deadlines(root, package)
-        if kind == "Pod":
+        if kind == "Pod" and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
             yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
         for template in _templates(root):
@@ -96,9 +97,21 @@ def _templates(root: Mapping) -> Iterator[Mapping]:
             yield node
 
 
+def _sleeps(root: Mapping) -> bool:
+    """Say whether a Pod is there for somebody to look around from: all that it does is sleep."""
+    containers = [container for pod in pods.find(root) for container in pods.mappings(pod.spec.get("containers"))]
+    commands = [command for each in containers if isinstance(command := each.get("command"), Sequence)]
+    words = [command.items[0].value for command in commands if command.items]
+    return len(words) == len(containers) > 0 and all(
+        isinstance(word, Scalar) and word.value == "sleep" for word in words
+    )
+
+
 def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
     labels = node.mapping("metadata", "labels")
     missing = [name for name in _LABELS if not labels or labels.get(name) is None]
+    if root.text("kind") == "PersistentVolumeClaim" and labels and labels.get(_PART_OF):
+        return  # claims outlive runs, and belong to none
     if missing:
         place = node.entry("metadata") or root.entry("metadata")
         message = f"{what} has no label {' and no '.join(missing)}: nothing tells this run's objects from others"
