@@ -35,21 +35,28 @@ def directory(package: Package, use_case: UseCase) -> Directory:
 
 def try_objects(api: Api, namespace: str, objects: list[Object]) -> Iterator[Answer]:
     """Try to create and to apply every object, and every pod template as a Pod."""
-    for item in objects:
+    for item in sorted(objects, key=lambda item: item["kind"] == "Pod"):
+        if item["kind"] == "Pod":
+            create_accounts(api, namespace, objects)
         yield api.create(item, namespace, dry_run=True)
         yield api.apply(item, namespace, dry_run=True)
     yield from try_pods(api, namespace, objects)
 
 
 def try_pods(api: Api, namespace: str, objects: list[Object]) -> Iterator[Answer]:
-    """Try to create a Pod of every pod template; the accounts that Pods run as have to exist."""
+    """Try to create a Pod of every pod template."""
+    create_accounts(api, namespace, objects)
+    for place, pod in as_pods(objects):
+        yield api.create(pod, namespace, dry_run=True).about(place)
+
+
+def create_accounts(api: Api, namespace: str, objects: list[Object]) -> None:
+    """Create, for good, the accounts that Pods run as: the server refuses a Pod whose account does not exist."""
     needed = [item.name for item in requirements.find(objects) if item.kind == "ServiceAccount"]
     brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ServiceAccount"]
     for name in {"default", *needed, *brought} - {""}:
         account = api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}, namespace)
         assert account.status in (201, 409), account.refusal
-    for place, pod in as_pods(objects):
-        yield api.create(pod, namespace, dry_run=True).about(place)
 
 
 def complaints(answers: Iterator[Answer]) -> list[str]:
