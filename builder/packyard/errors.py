@@ -3,7 +3,8 @@
     PackyardError            understood and refused
     ├── InputError           mend the file or the value that is named, then run again
     │   ├── UsageError       the words on the command line do not fit the verb
-    │   └── NotHereError     one package of several does not admit the change: go on with the others, or stop
+    │   ├── NotHereError     one package of several does not admit the change: go on with the others, or stop
+    │   └── ValuesError      values that their definitions do not admit: choose others
     ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
     ├── IntegrityError       bytes are not what they are said to be: do not use them
     └── UnavailableError     a store, a program or a right is missing: try again, or elsewhere
@@ -74,6 +75,10 @@ class UsageError(InputError):
 
 class NotHereError(InputError):
     """One package does not admit the change; other packages of the tree may."""
+
+
+class ValuesError(InputError):
+    """Definitions do not admit the values that were given."""
 
 
 class ConflictError(PackyardError):

@@ -42,10 +42,11 @@ def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequenc
             found.arguments.append(word)
             continue
         name, equals, text = word.lstrip("-").partition("=")
-        if word == "-R" or word.startswith("-R="):
+        if not word.startswith("--"):
+            letters = name.lstrip("R")
+            if letters or not name:
+                raise UsageError(f"unknown shorthand flag: {letters[:1] or equals!r} in -{letters}{equals}{text}")
             name = "recurse-subpackages"
-        elif not word.startswith("--"):
-            raise UsageError(f"unknown shorthand flag: {word[1]!r} in {word}")
         if name in switches:
             found.switches[name] = _switch(name, text) if equals else True
         elif name in values:
@@ -59,6 +60,7 @@ def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequenc
 
 def _switch(name: str, text: str) -> bool:
     if text not in _TRUE | _FALSE:
+        shown = "-R, --recurse-subpackages" if name == "recurse-subpackages" else f"--{name}"
         fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'
-        raise UsageError(f'invalid argument "{text}" for "--{name}" flag: {fault}')
+        raise UsageError(f'invalid argument "{text}" for "{shown}" flag: {fault}')
     return text in _TRUE

@@ -12,26 +12,42 @@ from collections.abc import Sequence
 _WRAP = 30
 
 
-def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, ruled: bool = False) -> list[str]:
-    """Return the lines of a table; ``ruled`` puts a line of dashes above it."""
+def lines(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, ruled: bool = False, markdown: bool = False
+) -> list[str]:
+    """Return the lines of a table.
+
+    ``ruled`` puts a line of dashes above it. ``markdown`` puts bars between columns and a line below the headers, and
+    bars around a table that is not ``ruled``; bars within cells stay as they are, in kustomize too.
+    """
     wrapped = [[_wrap(cell) for cell in row] for row in rows]
     widths = [
-        max([_width(header), *(_width(line) for row in wrapped for line in row[index])])
+        max(
+            [
+                _width(header),
+                *(min(_WRAP, _longest(row[index])) for row in rows),
+                *(_width(line) for row in wrapped for line in row[index]),
+            ]
+        )
         for index, header in enumerate(headers)
     ]
-    found = []
-    if ruled:
-        found.append("-" + " ".join("-" * (width + 2) for width in widths) + "-")
-    found.append(_line([_centred(header, width) for header, width in zip(headers, widths, strict=True)]))
+    between = "|" if markdown else " "
+    edge = "|" if markdown and not ruled else " "
+
+    def line(cells: Sequence[str]) -> str:
+        return edge + between.join(f" {cell} " for cell in cells) + edge
+
+    rule_edge = "-" if ruled else edge
+    rule = rule_edge + between.join("-" * (width + 2) for width in widths) + rule_edge
+    found = [rule] if ruled else []
+    found.append(line([_centred(header, width) for header, width in zip(headers, widths, strict=True)]))
+    if markdown:
+        found.append(rule)
     for row in wrapped:
         for number in range(max(len(cell) for cell in row)):
             texts = [cell[number] if number < len(cell) else "" for cell in row]
-            found.append(_line([_to_left(text, width) for text, width in zip(texts, widths, strict=True)]))
+            found.append(line([_to_left(text, width) for text, width in zip(texts, widths, strict=True)]))
     return found
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " " + " ".join(f" {cell} " for cell in cells) + " "
 
 
 def _centred(text: str, width: int) -> str:
@@ -47,13 +63,14 @@ def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
+def _longest(cell: str) -> int:
+    return max(map(_width, cell.split("\n")))
+
+
 def _wrap(cell: str) -> list[str]:
     """Break a cell at blanks so that the squares of what its lines leave free, the last one apart, are least."""
-    words = cell.split()
-    longest = max((_width(line) for line in cell.split("\n")), default=0)
-    if not words:
-        return [""]
-    limit = max(min(_WRAP, longest), *(_width(word) for word in words), 0)
+    words = cell.replace("\n", " ").split(" ")
+    limit = max([min(_WRAP, _longest(cell)), *map(_width, words)])
     costs: list[float] = [0.0] * (len(words) + 1)
     ends = [0] * len(words)
     for start in range(len(words) - 1, -1, -1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.errors import InputError, Problem, ValuesError, refuse, suggest
 from packyard.setters import binding as bindings
 from packyard.setters import block, comment, value
 from packyard.setters.binding import Binding
@@ -158,6 +158,7 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
 
 def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], where: str) -> dict[str, Setter]:
     problems: list[Problem] = []
+    faults: list[Problem] = []
     changed: dict[str, Setter] = {}
     for name, texts in values.items():
         setter = definitions.setters.get(name)
@@ -165,9 +166,11 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
             problems.append(_unknown(name, definitions.setters, where))
             continue
         shown = ", ".join(map(repr, texts))
-        problems += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
+        faults += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
         changed[name] = setter.replaced(values=tuple(texts)) if setter.is_list else setter.replaced(value=texts[0])
-    refuse(problems)
+    if faults and not problems:
+        raise ValuesError(*faults)
+    refuse([*problems, *faults])
     return changed
 
 

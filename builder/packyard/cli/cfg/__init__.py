@@ -34,6 +34,9 @@ COMMANDS = {
     "annotate": ("annotate", "run"),
 }
 
+#: A flag of all kustomize commands, which asks for Go's stack beside an error; there is none to print.
+_STACK_TRACE = "--stack-trace"
+
 
 def main(words: Sequence[str]) -> int:
     """Run one of the commands; kustomize prints help, and exits with 0, for any that it does not know."""
@@ -41,6 +44,8 @@ def main(words: Sequence[str]) -> int:
         print(__doc__)
         return 0
     module, function = COMMANDS[words[0]]
+    end = words.index("--") if "--" in words else len(words)
+    words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
     try:
         return int(getattr(import_module(f"{__name__}.{module}"), function)(words[1:]))
     except UsageError as error:

@@ -35,8 +35,10 @@ def run(words: Sequence[str]) -> int:
         sys.stdout.buffer.write(change(sys.stdin.buffer.read(), "standard input"))
         return 0
     (folder,) = parsed.arguments
-    folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
     print(blocks.header(folder, ""))
+    if not Path(folder).is_file():
+        blocks.check_folder(folder)
+    folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
     try:
         keep = state.keep(root_of(Path(folder)), f"cfg annotate {' '.join(pairs)}")
         rewrite(Path(folder), folders, change, keep=keep)

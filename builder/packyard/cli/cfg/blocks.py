@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import state
-from packyard.errors import InputError, NotHereError
+from packyard.errors import InputError, NotHereError, UsageError
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
 from packyard.setters.krmfile import NAME, Krmfile
@@ -19,6 +19,16 @@ from packyard.text.tree import Tree
 def header(folder: str, package: str) -> str:
     """Return a package's path as kustomize prints it."""
     return (Path(folder) / package).as_posix() + "/"
+
+
+def check_folder(folder: str, *, absolute: bool = True) -> None:
+    """Refuse a directory that does not exist, and a file, in the words of the system calls that kustomize meets."""
+    path = Path(folder)
+    if not path.exists():
+        shown = path.absolute() if absolute else path
+        raise UsageError(f"lstat {shown}: no such file or directory")
+    if not path.is_dir():
+        raise InputError(f"open {path / NAME}: not a directory")
 
 
 def quoted(text: str) -> str:
@@ -43,6 +53,7 @@ def change(
     admits it ``otherwise`` is asked, and its answer is the exit code unless it is None. With ``kpt`` a directory with a
     Kptfile is a package too.
     """
+    check_folder(folder)
     texts: list[str] = []
     refused: list[str] = []
 
@@ -76,6 +87,8 @@ def change(
 
 def _is_package(folder: str) -> bool:
     """Say whether a directory's definitions can be read: that is when kustomize begins to print."""
+    if not (Path(folder) / NAME).is_file():  # a pipe would be waited for
+        return False
     try:
         Krmfile(Source(NAME, (Path(folder) / NAME).read_text("utf-8")))
     except (InputError, OSError, ValueError):

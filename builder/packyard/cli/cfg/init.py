@@ -14,7 +14,7 @@ def init(words: Sequence[str]) -> int:
     """Make a directory a package; print nothing."""
     arguments = flags.parse(words, switches={}, values=()).arguments
     if len(arguments) > 1:
-        raise UsageError(f"accepts at most 1 arg(s), received {len(arguments)}")
+        raise UsageError(f"accepts between 0 and 1 arg(s), received {len(arguments)}")
     file = Path(*arguments) / NAME
     try:
         create(file)

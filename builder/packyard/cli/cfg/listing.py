@@ -23,6 +23,7 @@ def list_package_setters(words: Sequence[str]) -> int:
     if not 1 <= len(parsed.arguments) <= 2:
         raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
     folder, *names = parsed.arguments
+    blocks.check_folder(folder, absolute=False)
     tree = Tree(Path(folder))
     try:
         packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
@@ -42,7 +43,7 @@ def list_package_setters(words: Sequence[str]) -> int:
             return 1
         definitions = read_krmfile(files).definitions
         if parsed.switches["include-subst"] and definitions.substitutions:
-            print("\n".join(_substitution_table(definitions)))
+            print("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
         if number < len(packages) - 1:
             print()
     return 0
@@ -61,18 +62,15 @@ def _setter_table(rows: Sequence[Row], *, markdown: bool) -> list[str]:
         (row.name, row.value, row.set_by, row.description, str(row.count), _yes(row.required), _yes(row.is_set))
         for row in rows
     ]
-    if not markdown:
-        return tablewriter.lines(headers, cells)
-    body = [f"| {' | '.join(row)} |" for row in (headers, *cells)]
-    return [body[0], "|" + "|".join("---" for _ in headers) + "|", *body[1:]]
+    return tablewriter.lines(headers, cells, markdown=markdown)
 
 
-def _substitution_table(definitions: Definitions) -> list[str]:
+def _substitution_table(definitions: Definitions, *, markdown: bool) -> list[str]:
     cells = [
         (item.name, item.pattern, "[" + ",".join(reference.name for _, reference in item.markers if reference) + "]")
         for _, item in sorted(definitions.substitutions.items())
     ]
-    return tablewriter.lines(("SUBSTITUTION", "PATTERN", "REFERENCES"), cells, ruled=True)
+    return tablewriter.lines(("SUBSTITUTION", "PATTERN", "REFERENCES"), cells, ruled=True, markdown=markdown)
 
 
 def _yes(value: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from packyard.cli import flags
 from packyard.cli.cfg import blocks
-from packyard.errors import NotHereError, UsageError
+from packyard.errors import InputError, NotHereError, UsageError, ValuesError
 from packyard.setters.change import plan_values
 from packyard.setters.plan import PackageFiles, Plan
 
@@ -31,8 +31,13 @@ def set_value(words: Sequence[str]) -> int:
 
     by, description = parsed.text("set-by"), parsed.text("description")
 
+    recursive = parsed.switches["recurse-subpackages"]
+
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        planned = plan_values(package, {name: values}, only_known=True, set_by=by, description=description)
+        try:
+            planned = plan_values(package, {name: values}, only_known=True, set_by=by, description=description)
+        except ValuesError as error:
+            raise error if recursive else InputError(_refusal(error)) from error
         if planned is None:
             raise NotHereError(f'setter "{name}" is not found')
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
@@ -46,9 +51,17 @@ def set_value(words: Sequence[str]) -> int:
 
     if parsed.text("version") == "v1":
         return set_version1() or 0
-    recursive = parsed.switches["recurse-subpackages"]
     title = f"cfg set {name} {' '.join(values)}"
     return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True, otherwise=set_version1)
+
+
+def _refusal(error: ValuesError) -> str:
+    """Say what is wrong with a value as kustomize does."""
+    faults = [problem.message for problem in error.problems]
+    if not all(" in body " in fault for fault in faults):  # one that is not of the enumValues
+        return "\n".join(faults)
+    text = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
+    return "\n".join([text, *faults, ""])
 
 
 def _is_version1(parsed: flags.Flags, folder: str, name: str) -> bool:
