@@ -130,8 +130,8 @@ def run(program: list[str], root: Path, words: list[str]) -> tuple[object, ...]:
     """
     done = subprocess.run([*program, "cfg", *words], cwd=root, env=environment(), capture_output=True, text=True)
     error = done.stderr.split("Usage:")[0].split("kustomize's own")[0].rstrip()
-    says = {file.relative_to(root): list(yaml.load_all(file.read_bytes(), yaml.BaseLoader)) for file in root.rglob("*[el]")
-            if file.is_file()}  # fmt: skip
+    files = (file for file in root.rglob("*[el]") if file.is_file())
+    says = {file.relative_to(root): list(yaml.load_all(file.read_bytes(), yaml.BaseLoader)) for file in files}
     return done.returncode, done.stdout, error, says
 
 
