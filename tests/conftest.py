@@ -39,6 +39,12 @@ def tarlist() -> Path:
 
 
 @pytest.fixture(scope="session")
+def cel() -> Path:
+    """The API server's CEL: a line of JSON, expression and values, to a line of JSON, its value or what is wrong."""
+    return real.pinned_program("cel")
+
+
+@pytest.fixture(scope="session")
 def kpt() -> Path:
     return real.program("kpt")
 

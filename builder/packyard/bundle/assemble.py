@@ -11,7 +11,7 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Parameter, UseCase
 from packyard.errors import InputError, Problem
-from packyard.setters.listing import Row, list_setters
+from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
 from packyard.source import package as packages
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
@@ -28,6 +28,7 @@ class DocumentedUseCase:
     path: str
     axes: Mapping[str, str]
     setters: list[Row]
+    rules: list[RuleRow]
     objects: list[tuple[str, str]]
     requirements: list[str]
     images: list[str]
@@ -48,6 +49,15 @@ class Parameters:
     example: str
     use_cases: tuple[str, ...]
     places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedRule:
+    """One rule in a README, and the use cases that have it (none named: all)."""
+
+    rule: str
+    message: str
+    use_cases: tuple[str, ...]
 
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
@@ -97,6 +107,7 @@ def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
         path=item.use_case.path,
         axes=item.use_case.axes,
         setters=_rows(item),
+        rules=list_rules(item.package_files()),
         objects=list(item.objects),
         requirements=[str(requirement) for requirement in described.requirements],
         images=list(described.images),
@@ -126,6 +137,7 @@ def _readme(workspace: Workspace, package: Package, version: str, use_cases: Seq
         "model": package.model,
         "use_cases": use_cases,
         "parameters": merge_parameters(use_cases),
+        "rules": merge_rules(use_cases),
         "retired": package.retired,
     }
     documents = packages.documents(workspace, package)
@@ -166,3 +178,15 @@ def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:
         found.append(best)
         left -= groups[best]
     return sorted([*found, *left])
+
+
+def merge_rules(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedRule]:
+    """Return every rule once, in the order of the use cases, with those that it holds for."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for use_case in use_cases:
+        for row in use_case.rules:
+            found[row.rule, row.message] = (*found.get((row.rule, row.message), ()), use_case.path)
+    return [
+        DocumentedRule(rule, message, () if len(paths) == len(use_cases) else paths)
+        for (rule, message), paths in found.items()
+    ]

@@ -29,6 +29,19 @@ class Finding:
         return str(Problem(message, file=self.file, line=self.line, column=self.column, hint=self.hint))
 
 
+def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
+    """Make a finding of a problem that has its place already."""
+    return Finding(
+        file=problem.file,
+        line=problem.line,
+        column=problem.column,
+        rule=rule,
+        severity=severity,
+        message=problem.message,
+        hint=problem.hint,
+    )
+
+
 def error(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
     """Find an error at a character of a file."""
     return _at(rule, "error", source, position, message, hint)

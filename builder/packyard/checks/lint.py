@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.checks import names, practice, references, schema, selectors, setters, workload
+from packyard.checks import names, practice, references, rules, schema, selectors, setters, workload
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
@@ -28,6 +28,7 @@ def lint(package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge]
 def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     return [
         *setters.check(parsed, shipped=shipped),
+        *rules.check(parsed, shipped=shipped),
         *workload.check(parsed),
         *names.check(parsed),
         *practice.check(parsed),

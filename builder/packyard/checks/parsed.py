@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from packyard.checks.finding import Finding
+from packyard.checks.finding import Finding, finding
 from packyard.errors import InputError
 from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
@@ -84,18 +84,7 @@ def reached(parsed: Parsed) -> dict[int, frozenset[str]]:
 
 def findings(error: InputError) -> list[Finding]:
     """Return a finding for each problem of something that cannot be read."""
-    return [
-        Finding(
-            file=problem.file,
-            line=problem.line,
-            column=problem.column,
-            rule="unreadable",
-            severity="error",
-            message=problem.message,
-            hint=problem.hint,
-        )
-        for problem in error.problems
-    ]
+    return [finding("unreadable", "error", problem) for problem in error.problems]
 
 
 def _listed(files: dict[str, list[Document]]) -> tuple[set[str] | None, bool]:

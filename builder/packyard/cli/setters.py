@@ -1,4 +1,4 @@
-"""Show a package's setters: their values, whether they are set or have to be, and how many fields they reach."""
+"""Show a package's setters: their values, whether they are set or have to be, how many fields they reach, the rules."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 
 from packyard.cli import output
 from packyard.setters.directory import find_all, read_package
-from packyard.setters.listing import Row, list_setters
+from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
 from packyard.text.tree import Tree
 
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
+_RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
+_HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is none itself."""
     tree = Tree(Path(arguments.directory))
-    listed = {package: list_setters(read_package(tree, package)) for package in find_all(tree)}
+    packages = {package: read_package(tree, package) for package in find_all(tree)}
+    listed = {package: list_setters(files) for package, files in packages.items()}
+    rules = {package: list_rules(files) for package, files in packages.items()}
     if arguments.unset:
         listed = {package: [row for row in rows if row.must_be_set] for package, rows in listed.items()}
     if arguments.output == "json":
-        output.json_result([{"package": package or ".", "setters": [_document(row) for row in rows]}
+        output.json_result([{"package": package or ".", "setters": [_document(row) for row in rows],
+                             "rules": [_rule_document(row) for row in rules[package]]}
                             for package, rows in listed.items()])  # fmt: skip
         return 0
     for package, rows in listed.items():
@@ -40,7 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
         if missing:
             names = " ".join(f"{row.name}=…" for row in rows if row.must_be_set)
             output.story(f"{missing} to be set: packyard set {tree.root_dir / package} {names}")
+        _tell_rules(rules[package], only_broken=arguments.unset)
     return 0
+
+
+def _tell_rules(rows: list[RuleRow], *, only_broken: bool) -> None:
+    if rows and not only_broken:
+        print()
+        output.table(_RULE_COLUMNS, [(row.rule, _HOLDS[row.holds], row.message) for row in rows])
+    for row in rows:
+        if row.broken:
+            output.story(str(row.broken))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -63,6 +78,17 @@ def _document(row: Row) -> dict[str, object]:
         "fields": row.count,
         "description": row.description,
         "example": row.example,
+        "file": row.file,
+        "line": row.line,
+    }
+
+
+def _rule_document(row: RuleRow) -> dict[str, object]:
+    return {
+        "rule": row.rule,
+        "message": row.message,
+        "setters": list(row.setters),
+        "holds": row.holds,
         "file": row.file,
         "line": row.line,
     }

@@ -1,4 +1,4 @@
-"""The objects of a use case, ready for ``kubectl apply -f -``; not before everything that must be set is set."""
+"""The objects of a use case, ready for ``kubectl apply -f -``; not before all that must be set is, by the rules."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from packyard.cluster import build, kustomize
 from packyard.errors import Problem, refuse
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
+from packyard.setters.rules import rule
 from packyard.text.document import decode, parse
 from packyard.text.node import Mapping, Scalar, Sequence, Source
 
@@ -19,22 +20,32 @@ def render(directory: Path, *, path: str) -> bytes:
     ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
     that is there and fails is an error: nothing falls back.
 
-    Raises `InputError` naming every required setter that is still unset, before anything is built.
+    Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
+    before anything is built.
     """
-    refuse(_problem(setter, directory) for setter in unset(directory))
+    krmfiles = _krmfiles(directory)
+    problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
+    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile))])
     program = kustomize.find(path)
     return program.build(directory) if program else build.build(directory)
 
 
 def unset(directory: Path) -> list[Setter]:
     """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
-    found: list[Setter] = []
-    for folder in dict.fromkeys(_reached(directory, ())):
-        file = folder / NAME
-        if file.is_file():
-            krmfile = Krmfile(Source(str(file), decode(file.read_bytes(), str(file))[1]))
-            found += [setter for setter in krmfile.definitions.setters.values() if setter.must_be_set]
-    return found
+    return [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
+
+
+def _unset(krmfile: Krmfile) -> list[Setter]:
+    return [setter for setter in krmfile.definitions.setters.values() if setter.must_be_set]
+
+
+def _broken(krmfile: Krmfile) -> Iterator[Problem]:
+    return rule.find_broken(krmfile.root, krmfile.definitions.setters)
+
+
+def _krmfiles(directory: Path) -> list[Krmfile]:
+    files = [folder / NAME for folder in dict.fromkeys(_reached(directory, ()))]
+    return [Krmfile(Source(str(file), decode(file.read_bytes(), str(file))[1])) for file in files if file.is_file()]
 
 
 def _reached(directory: Path, within: tuple[Path, ...]) -> Iterator[Path]:

@@ -52,12 +52,15 @@ def change_setters(
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
-    Everything is checked before anything is written; a name that no package has is refused. With ``dry_run`` nothing is
-    written. ``keep`` is told of every change before it is made (`history.History.record`).
+    Everything is checked before anything is written, rules between setters included; a name that no package has is
+    refused. With ``dry_run`` nothing is written. ``keep`` is told of every change before it is made
+    (`history.History.record`).
     """
 
     def plan_package(package: PackageFiles) -> Plan | None:
-        return plan_values(package, values, unset, only_known=recursive, set_by=set_by, description=description)
+        return plan_values(
+            package, values, unset, only_known=recursive, set_by=set_by, description=description, rules=True
+        )
 
     wanted = [*values, *unset]
     return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
@@ -71,12 +74,40 @@ def plan_values(
     only_known: bool = False,
     set_by: str = "",
     description: str = "",
+    rules: bool = False,
 ) -> Plan | None:
     """Plan to set and unset values in one package, in whichever spelling it has them.
 
-    With ``only_known`` names that it does not have are left out, and None is returned where it has none of them.
+    With ``only_known`` names that it does not have are left out, and None is returned where it has none of them. With
+    ``rules`` the values have to keep those of the Krmfile's rules that name one of them.
     """
     krmfile = read_krmfile(package)
+    planned = _plan_values(package, krmfile, values, unset, only_known, set_by, description)
+    if planned is not None and rules:
+        _check_rules(krmfile, planned)
+    return planned
+
+
+def _check_rules(krmfile: Krmfile, planned: Plan) -> None:
+    """Refuse a plan after which a rule that names one of its setters is broken."""
+    section = krmfile.root.get("rules")
+    if section is None or not any(name in section.lexeme for name in planned.counts):
+        return
+    from packyard.setters.rules import rule  # most sets are under no rule
+
+    setters = {**krmfile.definitions.setters, **planned.definitions.setters}
+    refuse(rule.find_broken(krmfile.root, setters, planned.counts))
+
+
+def _plan_values(
+    package: PackageFiles,
+    krmfile: Krmfile,
+    values: Mapping[str, Sequence[str]],
+    unset: Sequence[str],
+    only_known: bool,
+    set_by: str,
+    description: str,
+) -> Plan | None:
     tagged = _tagged_names(package)
     known = {*krmfile.definitions.setters, *tagged}
     here = {name: texts for name, texts in values.items() if name in known or not only_known}

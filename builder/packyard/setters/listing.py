@@ -1,4 +1,4 @@
-"""What a package's setters are now: one row each, with the number of fields that they reach."""
+"""What a package's setters are now, one row each with the number of fields that they reach; and its rules."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.plan import PackageFiles, read_krmfile, sets
+from packyard.setters.rules import rule
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Source
 
@@ -36,6 +38,39 @@ class Row:
     must_be_set: bool
     file: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One rule between setters; ``holds`` is None while a value that it needs is missing."""
+
+    rule: str
+    message: str
+    setters: tuple[str, ...]
+    holds: bool | None
+    broken: Problem | None
+    file: str
+    line: int
+
+
+def list_rules(package: PackageFiles) -> list[RuleRow]:
+    """Return a row per rule, in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
+    krmfile = read_krmfile(package)
+    setters = krmfile.definitions.setters
+    found = rule.read(krmfile.root)
+    refuse(problem for item in found if (problem := item.misfit(setters)))
+    return [
+        RuleRow(
+            rule=item.text,
+            message=item.message,
+            setters=item.names,
+            holds=item.holds(setters),
+            broken=item.broken(setters),
+            file=package.where + package.name,
+            line=item.problem("").line,
+        )
+        for item in found
+    ]
 
 
 def list_setters(package: PackageFiles) -> list[Row]:

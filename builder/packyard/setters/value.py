@@ -96,7 +96,7 @@ def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Ite
         yield f"{where} should be at most {longest} chars long"
     if isinstance(shortest, int) and len(value) < shortest:
         yield f"{where} should be at least {shortest} chars long"
-    if isinstance(pattern, str) and not _matches(pattern, value):
+    if isinstance(pattern, str) and not matches(pattern, value):
         yield f"{where} should match '{pattern}'"
     if value and not formats.admits(str(schema.get("format", "")), value):
         yield f'{where} must be of type {schema["format"]}: "{value}"'
@@ -128,7 +128,7 @@ def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, objec
         yield f"{name} in body shouldn't contain duplicates"
 
 
-def _matches(pattern: str, value: str) -> bool:
+def matches(pattern: str, value: str) -> bool:
     """Search as Go's RE2 does, whose ``$`` does not stand before a last line break."""
     if value.endswith("\n"):
         value += "\0"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from packyard.errors import Problem, refuse, suggest
 from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
 from packyard.setters.value import faults
-from packyard.source import kustomization, option, parts
+from packyard.source import kustomization, option, parts, rules
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import compose_krmfile, without
 from packyard.source.option import Option
@@ -75,15 +75,18 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     names = file_names(objects)
     documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
     given = {name: value.text for name, value in use_case.setters.items()} if values else {}
+    applying = rules.gather(part)
     files = {
         **documents,
-        "Krmfile": compose_krmfile(part, documents, given),
+        "Krmfile": compose_krmfile(part, documents, given, applying),
         "kustomization.yaml": _kustomization(list(documents)),
     }
     options = _options(workspace, use_case, part, objects, files["Krmfile"], given)
     unused: list[str] = []
     if values:
-        files.update(_with_values(files, use_case, unused).files)
+        planned = _with_values(files, use_case, unused)
+        files.update(planned.files)
+        refuse(rules.check(applying, planned.definitions.setters, workspace))
         of_options = {name for item in options for name in _defined(item)}
         unused = [name for name in unused if name not in of_options]
     kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))

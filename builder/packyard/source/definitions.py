@@ -7,16 +7,19 @@ the setter of that name, else the substitution), and ``NAME_VALUE``, the text of
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
+from packyard.setters.rules.rule import Rule
 from packyard.setters.value import PLAIN_TYPES
 from packyard.source import patch
 from packyard.source.parts import Part
+from packyard.source.rules import entry as rules_entry
+from packyard.source.rules import is_here
 from packyard.text import layout
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Document, Entry, Source
@@ -27,10 +30,13 @@ from packyard.text.scalar import double_quoted, is_plain_text
 _MARKER = re.compile(r"\$\{([^{}]+)\}")
 
 
-def compose_krmfile(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str]) -> bytes:
+def compose_krmfile(
+    part: Part, documents: Mapping[str, bytes], values: Mapping[str, str], rules: Sequence[Rule] = ()
+) -> bytes:
     """Write the Krmfile of a use case: what its comments reach, each definition as its part wrote it.
 
     ``values`` are those that the package gives; they, or else the definition's own, become the definition's default.
+    Those of ``rules`` stand below of which every setter is reached.
     """
     entries = _definitions(part)
     krmfile = Krmfile(Source("Krmfile", _write(list(entries.values()), {}).decode()))
@@ -42,7 +48,8 @@ def compose_krmfile(part: Part, documents: Mapping[str, bytes], values: Mapping[
         if not setter.is_list
     }
     required = [name for name, setter in krmfile.definitions.setters.items() if setter.required]
-    return _write(kept, {name: text for name, text in defaults.items() if text or name not in required})
+    applying = [rule for rule in rules if is_here(rule, [key.removeprefix(SETTER_PREFIX) for key in reached])]
+    return _write(kept, {name: text for name, text in defaults.items() if text or name not in required}, applying)
 
 
 def without(krmfile: bytes, other: bytes) -> bytes:
@@ -139,7 +146,7 @@ def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[st
     return reached
 
 
-def _write(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
+def _write(entries: list[Entry], defaults: Mapping[str, str], rules: Sequence[Rule] = ()) -> bytes:
     root = _parse("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n").root
     assert isinstance(root, MappingNode)
     definitions = root.mapping("openAPI", "definitions")
@@ -151,6 +158,8 @@ def _write(entries: list[Entry], defaults: Mapping[str, str]) -> bytes:
         if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
             _add_default(added.value, defaults[name])
         definitions.entries.append(added)
+    if rules:
+        root.entries.append(rules_entry(rules))
     return layout.write(root)
 
 

@@ -1,0 +1,25 @@
+"""Faults of rules between setters: what the definitions do not admit, what never holds, what the values break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.checks.finding import Finding, finding
+from packyard.checks.parsed import Parsed
+from packyard.errors import InputError
+from packyard.setters.rules.review import review
+from packyard.setters.rules.rule import read
+
+
+def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+    """Find what is wrong with a package's rules."""
+    if parsed.krmfile is None:
+        return
+    try:
+        rules = read(parsed.krmfile.root)
+    except InputError as error:
+        yield from (finding("invalid-rule", "error", problem) for problem in error.problems)
+        return
+    for rule in rules:
+        for name, problem in review(rule, parsed.krmfile.definitions.setters, shipped=shipped):
+            yield finding(name, "error", problem)

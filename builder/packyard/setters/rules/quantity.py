@@ -1,0 +1,27 @@
+"""Kubernetes quantities, ``1500m`` or ``1.5Gi``, as the API server understands them: whole numbers of 10^-9.
+
+What is finer is rounded away from zero, what is beyond 2^63-1 is that (apimachinery, `resource.ParseQuantity`).
+"""
+
+from __future__ import annotations
+
+import re
+
+_QUANTITY = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,3})|([numkMGTPE]?|[KMGTPE]i))\Z")
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_MOST = (2**63 - 1) * 10**9
+
+
+def parse(text: str) -> int | None:
+    """Return the amount in 10^-9, or None where the text is no quantity."""
+    match = _QUANTITY.match(text)
+    if match is None or not (match[2] or match[3]):
+        return None
+    sign, whole, fraction, exponent, suffix = match[1], match[2], match[3] or "", match[4], match[5]
+    factor, power = (1024 ** ("KMGTPE".index(suffix[0]) + 1), 0) if suffix and suffix[-1] == "i" else (1, 0)
+    if factor == 1:
+        power = int(exponent) if exponent else _DECIMAL[suffix or ""]
+    shift = 9 + power - len(fraction)
+    amount = int(whole + fraction) * factor * 10 ** max(shift, 0)
+    nanos: int = min(-(-amount // 10 ** max(-shift, 0)), _MOST)
+    return -nanos if sign == "-" else nanos

@@ -1,0 +1,86 @@
+"""The rules of a use case: those of its parts of which it has every setter, each as its part wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters.comment import SETTER_PREFIX
+from packyard.setters.definition import Setter
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.rules.review import review
+from packyard.setters.rules.rule import Rule, read
+from packyard.source import patch
+from packyard.source.parts import Part
+from packyard.source.workspace import Workspace
+from packyard.text.document import decode, parse_text
+from packyard.text.node import Entry, Item, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
+
+_DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
+
+
+def gather(part: Part) -> list[Rule]:
+    """Return the rules of all parts, one that several have once; raises `InputError` with every fault of form."""
+    found: dict[tuple[str, str], Rule] = {}
+    problems: list[Problem] = []
+    for path in dict.fromkeys(part.krmfiles()):
+        try:
+            for rule in _read(str(path), path.read_bytes()):
+                found.setdefault((rule.text, rule.message), rule)
+        except InputError as error:
+            problems += error.problems
+    refuse(problems)
+    return list(found.values())
+
+
+@lru_cache(maxsize=64)
+def _read(name: str, data: bytes) -> tuple[Rule, ...]:
+    """Read the rules of a Krmfile, once for all use cases that it is a part of; nobody changes their nodes."""
+    return tuple(read(Krmfile(Source(name, decode(data, name)[1])).root)) if b"rules:" in data else ()
+
+
+def is_here(rule: Rule, names: Collection[str]) -> bool:
+    """Say whether every setter that a rule names is among those of the use case."""
+    return all(name in names for name in rule.names)
+
+
+def entry(rules: Sequence[Rule]) -> Entry:
+    """Return the key ``rules`` of a Krmfile that holds these."""
+    root = parse_text(Source("Krmfile", "rules:\n- rule\n"))[0].root
+    assert isinstance(root, MappingNode)
+    listed = root.entries[0].value
+    assert isinstance(listed, SequenceNode)
+    listed.items = [_copied(rule.item) for rule in rules]
+    return root.entries[0]
+
+
+def _copied(item: Item) -> Item:
+    copied = Item(patch.clone(item.value), item.start)
+    copied.head, copied.foot, copied.comment = list(item.head), list(item.foot), item.comment
+    return copied
+
+
+def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
+    """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
+
+    A rule about a setter that is not here stays behind; about one that nobody defines it is a slip.
+    """
+    for rule in rules:
+        if is_here(rule, setters):
+            yield from (problem for _, problem in review(rule, setters))
+            continue
+        known = _defined(workspace.root_dir) | set(setters)
+        for name in rule.names:
+            if name not in known:
+                yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
+
+
+def _defined(root_dir: Path) -> set[str]:
+    """Return the name of every setter that a Krmfile of the workspace defines."""
+    files = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob("Krmfile"))
+    return {name for file in files for name in _DEFINED.findall(decode(file.read_bytes(), str(file))[1])}

@@ -1,0 +1,40 @@
+"""Linting rules between setters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.N:
+      type: integer
+      minimum: 1
+      example: "4"
+      x-k8s-cli: {setter: {name: N, value: "1"}}
+rules:
+- message: So it is.
+"""
+FILE = 'n: 1 # {"$openapi":"N"}\n'
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("N < 9", []),
+        ("N <", ["Krmfile:10:12 error invalid-rule"]),
+        ("N < M", ["Krmfile:10:13 error invalid-rule"]),
+        ("N < 1", ["Krmfile:10:9 error rule-never-holds"]),
+        ("N > 1", ["Krmfile:10:9 error broken-rule"]),
+        ("N < 4", ["Krmfile:10:9 error broken-rule"]),
+    ],
+)
+def test_finds_bad_rules(found: Callable[..., list[str]], rule: str, expected: list[str]) -> None:
+    assert found(f"{KRMFILE}  rule: {rule}\n", a_yaml=FILE) == expected
+
+
+def test_a_users_copy_has_to_keep_the_rules_by_its_values_alone(found: Callable[..., list[str]]) -> None:
+    assert found(f"{KRMFILE}  rule: N < 4\n", a_yaml=FILE, shipped=False) == []
+    assert found(f"{KRMFILE}  rule: N > 1\n", a_yaml=FILE, shipped=False) == ["Krmfile:10:9 error broken-rule"]
