@@ -45,11 +45,11 @@ rules:
   message: Nobody is root.
 """
 RESOURCE = """\
-apiVersion: v1
-kind: ConfigMap
+apiVersion: example.com/v1
+kind: Training
 metadata:
   name: a
-data:
+spec:
   evals: 1 # {"$openapi":"EVALS"}
   epochs: 1 # {"$openapi":"EPOCHS"}
   user: "" # {"$openapi":"USER"}
