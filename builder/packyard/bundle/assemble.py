@@ -53,11 +53,11 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedRule:
-    """One rule in a README, and the use cases that have it (none named: all)."""
+    """One rule in a README, and the use cases that have it, as patterns (none: all)."""
 
     rule: str
     message: str
-    use_cases: tuple[str, ...]
+    places: tuple[str, ...]
 
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
@@ -186,7 +186,8 @@ def merge_rules(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedRule]:
     for use_case in use_cases:
         for row in use_case.rules:
             found[row.rule, row.message] = (*found.get((row.rule, row.message), ()), use_case.path)
+    everywhere = [use_case.path for use_case in use_cases]
     return [
-        DocumentedRule(rule, message, () if len(paths) == len(use_cases) else paths)
+        DocumentedRule(rule, message, () if len(paths) == len(everywhere) else tuple(abbreviate(paths, everywhere)))
         for (rule, message), paths in found.items()
     ]
