@@ -32,12 +32,12 @@ Object = dict[str, Any]
 LEVELS = ("restricted", "baseline", "privileged")
 
 CATALOGUE = workspace.read(real.REPOSITORY)
-_PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
+PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
 
-each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in _PACKAGES])
+each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in PACKAGES])
 each_use_case = pytest.mark.parametrize(
     ("package", "use_case"),
-    [pytest.param(item, each, id=f"{item.name}/{each.path}") for item in _PACKAGES for each in item.use_cases],
+    [pytest.param(item, each, id=f"{item.name}/{each.path}") for item in PACKAGES for each in item.use_cases],
 )
 
 

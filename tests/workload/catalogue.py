@@ -1,4 +1,4 @@
-"""The catalogue's use cases as a user applies them: composed, and everything required set to its example.
+"""The catalogue's use cases as a user applies them: everything required is set to its example.
 
 Nobody on this machine is the user, nor any of the groups: all that the processes know of them has to come from the pod.
 """
@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import grp
 import pwd
+import tempfile
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
 
-import yaml
-
-import real
-from packyard.setters.plan import PackageFiles, plan, read_krmfile
-from packyard.source import package as packages
-from packyard.source import workspace
+import reading
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
+from usecases import CATALOGUE, Directory, shipped
 from workload.objects import Object
-
-CATALOGUE = workspace.read(real.REPOSITORY)
 
 
 def _unknown(known: Callable[[int], object], first: int) -> int:
@@ -37,28 +32,34 @@ GROUP = _unknown(grp.getgrgid, 42345)
 FS_GROUP = _unknown(grp.getgrgid, 43456)
 
 #: Beside the examples: who runs, and two processes for each worker.
-_SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here", "SLOTS_PER_WORKER": 2}
-
-
-def use_cases() -> dict[str, tuple[Package, UseCase]]:
-    """Return every use case of the catalogue by its package and path."""
-    described = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
-    return {f"{package.name}/{each.path}": (package, each) for package in described for each in package.use_cases}
+_SETTINGS = {
+    "USER_ID": USER,
+    "GROUP_ID": GROUP,
+    "FS_ID": FS_GROUP,
+    "USER_NAME": "nobody-here",
+    "SLOTS_PER_WORKER": 2,
+}
 
 
 def set_objects(package: Package, use_case: UseCase, **values: object) -> list[Object]:
     """Return the objects of a use case after a user set what is required, and ``values``."""
-    composed = compose(CATALOGUE, package, use_case).files
-    files = PackageFiles(composed["Krmfile"], {path: data for path, data in composed.items() if path.endswith(".yaml")})
-    setters = read_krmfile(files).definitions.setters
-    examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
-    chosen = {name: str(value) for name, value in {**_SETTINGS, **values}.items() if name in setters}
-    planned = plan(files, {name: [text] for name, text in {**examples, **chosen}.items()})
-    return parsed({**files.resources, **planned.files})
+    return _set(package, use_case, values).parse()
 
 
-def parsed(files: Mapping[str, bytes]) -> list[Object]:
-    """Return the objects in files, without the Krmfile and the kustomization."""
-    resources = [data for path, data in sorted(files.items()) if path not in ("Krmfile", "kustomization.yaml")]
-    documents: list[Any] = [document for data in resources for document in yaml.safe_load_all(data)]
-    return [document for document in documents if document is not None]
+def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
+    """Return the objects of a use case to which a user added an option by kustomize, as it is shipped."""
+    composed = compose(CATALOGUE, package, use_case)
+    with tempfile.TemporaryDirectory() as folder:
+        for path, data in {**composed.shipped, **_set(package, use_case, {}).files}.items():
+            file = Path(folder) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        with (Path(folder) / "kustomization.yaml").open("a") as kustomization:
+            kustomization.write(f"components:\n- options/{option}\n")
+        return reading.built(kustomize, Path(folder))
+
+
+def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:
+    directory = shipped(package, use_case)
+    chosen = {**directory.examples, **_SETTINGS, **values}
+    return directory.set({name: str(value) for name, value in chosen.items() if name in directory.setters})

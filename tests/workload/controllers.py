@@ -56,12 +56,17 @@ def mpi_job(job: Object) -> MpiPods:
             container["command"] = ["/usr/sbin/sshd", "-De"]
     environment = {**_LAUNCHER, "OMPI_MCA_orte_set_default_slots": str(slots), **_NO_GPU}
     launcher = _mpi_pod(job, "Launcher", f"{name}-launcher", environment)
-    hosts = "".join(f"{worker['metadata']['name']}.{name}.{NAMESPACE}.svc slots={slots}\n" for worker in workers)
-    config = {"name": "mpi-job-config", "configMap": {"name": f"{name}-config", "items": [_item("hostfile", 0o444)]}}
+    hosts = [f"{worker['metadata']['name']}.{name}.{NAMESPACE}.svc" for worker in workers]
+    files = {
+        "hostfile": "".join(f"{host} slots={slots}\n" for host in hosts),
+        "discover_hosts.sh": "#!/bin/sh\n" + "".join(f"echo {host}\n" for host in hosts),
+    }
+    items = [{"key": key, "path": key, "mode": 0o444 if key == "hostfile" else 0o555} for key in files]
+    config = {"name": "mpi-job-config", "configMap": {"name": f"{name}-config", "items": items}}
     launcher["spec"]["volumes"].append(config)
     launcher["spec"]["containers"][0]["volumeMounts"].append({"name": config["name"], "mountPath": _CONFIG_DIR})
     objects = [
-        _object("ConfigMap", f"{name}-config", data={"hostfile": hosts}),
+        _object("ConfigMap", f"{name}-config", data=files),
         _object("Secret", f"{name}-ssh", data=_keys()),
         _object("Service", name, spec={"clusterIP": "None", "selector": _labels(name)}),
     ]
@@ -97,10 +102,6 @@ def _mpi_pod(job: Object, role: str, name: str, environment: dict[str, str], ind
 
 def _labels(job_name: str) -> dict[str, str]:
     return {f"{_OPERATOR}/operator-name": "mpi-operator", f"{_OPERATOR}/job-name": job_name}
-
-
-def _item(key: str, mode: int) -> Object:
-    return {"key": key, "path": key, "mode": mode}
 
 
 def _keys() -> dict[str, str]:

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from packyard.source.package import Package, UseCase
+from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster, Pod
 from workload.objects import Object
@@ -32,14 +33,15 @@ def _kustomizations(folder: Path) -> Iterator[Path]:
 
 
 def _is_indexed(use_case: UseCase) -> bool:
-    folders = _kustomizations(catalogue.CATALOGUE.root_dir / "bases" / use_case.base)
+    folders = _kustomizations(CATALOGUE.root_dir / "bases" / use_case.base)
     return any("completionMode: Indexed" in file.read_text() for folder in folders for file in folder.glob("*.yaml"))
 
 
 #: One use case of each package and base; the others differ in their storage.
 INDEXED = {
     (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
-    for package, use_case in catalogue.use_cases().values()
+    for package in PACKAGES
+    for use_case in package.use_cases
     if _is_indexed(use_case)
 }
 

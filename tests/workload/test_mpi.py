@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from packyard.errors import InputError
+from usecases import PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -27,10 +28,11 @@ pytestmark = pytest.mark.usefixtures("open_mpi")
 @pytest.fixture(scope="session")
 def use_case() -> tuple[Any, Any]:
     """A use case with an MPIJob that keeps its results in a claim."""
-    for package, use_case in catalogue.use_cases().values():
-        objects = catalogue.set_objects(package, use_case)
-        if "persistentVolumeClaim" in str(deploy.of_kind(objects, "MPIJob")):
-            return package, use_case
+    for package in PACKAGES:
+        for use_case in package.use_cases:
+            objects = catalogue.set_objects(package, use_case)
+            if "persistentVolumeClaim" in str(deploy.of_kind(objects, "MPIJob")):
+                return package, use_case
     raise AssertionError("no use case has an MPIJob and a claim")
 
 

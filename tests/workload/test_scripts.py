@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import real
-from workload import catalogue, deploy
+from usecases import PACKAGES, shipped
+from workload import deploy
 
 #: What a script of ours may lack here: the frameworks, which its image has.
 _FRAMEWORK = re.compile(r"ModuleNotFoundError: No module named '(tensorflow|torch|keras|horovod)\b")
@@ -26,11 +27,12 @@ def _scripts() -> Iterator[tuple[str, bytes]]:
         for file in sorted((real.REPOSITORY / root).rglob("*")):
             if file.is_file() and _shell(file.name, file.read_bytes()):
                 yield file.relative_to(real.REPOSITORY).as_posix(), file.read_bytes()
-    for name, found in catalogue.use_cases().items():
-        for item in deploy.of_kind(catalogue.set_objects(*found), "ConfigMap"):
-            for key, text in item.get("data", {}).items():
-                if _shell(key, text.encode()):
-                    yield f"{name}/{key}", text.encode()
+    for package in PACKAGES:
+        for use_case in package.use_cases:
+            for item in deploy.of_kind(shipped(package, use_case).parse(), "ConfigMap"):
+                for key, text in item.get("data", {}).items():
+                    if text and _shell(key, text.encode()):
+                        yield f"{package.name}/{use_case.path}/{key}", text.encode()
 
 
 def _shell(name: str, data: bytes) -> str | None:

@@ -7,6 +7,7 @@ Python, sshd, ssh and mpirun, the file system, the network.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,13 +15,22 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
+from usecases import PACKAGES, each_use_case
 from workload import catalogue, deploy
 from workload.cluster import Cluster, Pod
 from workload.deploy import MpiRun
 from workload.environment import environment
 from workload.objects import Object
 
-USE_CASES = [pytest.param(*found, id=name) for name, found in catalogue.use_cases().items()]
+#: Each option with one use case of each package and base; the others differ in their storage.
+OPTIONS = {
+    (item.name, each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
+    for item in PACKAGES
+    for each in item.use_cases
+    for option in each.options
+}
+NewCluster = Callable[[list[Object]], Cluster]
+
 READ_ONLY = "Read-only file system"
 
 #: What a program of ours may lack here: the frameworks, which its image has.
@@ -28,11 +38,21 @@ _FRAMEWORK = re.compile(r"ModuleNotFoundError: No module named '(tensorflow|torc
 
 
 @pytest.mark.usefixtures("open_mpi")
-@pytest.mark.parametrize(("package", "use_case"), USE_CASES)
-def test_runs_to_its_end_as_its_pods_say(
-    package: Package, use_case: UseCase, new_cluster: Callable[[list[Object]], Cluster]
+@each_use_case
+def test_runs_to_its_end_as_its_pods_say(package: Package, use_case: UseCase, new_cluster: NewCluster) -> None:
+    run_all(catalogue.set_objects(package, use_case), new_cluster)
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(("package", "use_case", "option"), OPTIONS.values())
+def test_runs_to_its_end_with_an_option(
+    package: Package, use_case: UseCase, option: str, kustomize5: Path, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.set_objects(package, use_case)
+    run_all(catalogue.with_option(kustomize5, package, use_case, option), new_cluster)
+
+
+def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
+    """Apply the objects of a use case, and see all that runs to its end."""
     workloads = deploy.of_kind(objects, "MPIJob", "Job", "Deployment")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("pipelines have tests of their own")
@@ -41,6 +61,8 @@ def test_runs_to_its_end_as_its_pods_say(
     cluster = new_cluster(objects)
     for item in deploy.of_kind(workloads, "MPIJob"):
         run = deploy.run_mpi_job(cluster, item)
+        if is_asleep(run.launcher):
+            continue
         assert run.launcher.wait() == 0, run.log
         every_rank_took_part(run, item)
         for worker in run.workers:
@@ -54,11 +76,20 @@ def test_runs_to_its_end_as_its_pods_say(
         for kind in ("Deployment", "Job")
     )
     cluster.wait_ready(*servers)
-    for pod in [*servers, *pods]:
+    for pod in [pod for pod in [*servers, *pods] if not is_asleep(pod)]:
         assert pod in servers or pod.wait() == 0 or _FRAMEWORK.search(pod.log), pod.log
         assert pod.records or _FRAMEWORK.search(pod.log), f"{pod.name} did not start its program:\n{pod.log}"
         for record in pod.records:
             is_as_its_pod_says(record, pod, cluster)
+
+
+def is_asleep(pod: Pod) -> bool:
+    """Whether a pod was told to sleep in place of its program, as the option debug does; then it has to."""
+    if pod.described["spec"]["containers"][0]["command"][0] != "sleep":
+        return False
+    with pytest.raises(subprocess.TimeoutExpired):
+        pod.containers[0].process.wait(1)
+    return True
 
 
 def every_rank_took_part(run: MpiRun, job: Object) -> None:

@@ -1,0 +1,117 @@
+"""Our controllers make the pods that the real ones make: mpi-operator's, and the Job controller of Kubernetes."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from controlplane.api import Api
+from usecases import PACKAGES, level, shipped
+from workload import catalogue, controllers, deploy
+from workload.objects import Object
+
+
+def missing(ours: Any, theirs: Any, path: str = "") -> Iterator[str]:
+    """Yield what we say and they do not; what they have besides are defaults, and lists are as long as theirs."""
+    if isinstance(ours, dict):
+        for key, value in ours.items():
+            if value not in (None, "", [], {}, False):
+                yield from missing(value, (theirs or {}).get(key), f"{path}.{key}")
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield from missing(mine, other, f"{path}[{number}]")
+    elif str(ours) != str(theirs):
+        yield f"{path}: {ours!r} is {theirs!r}"
+
+
+def pods(api: Api, namespace: str, count: int) -> list[Object]:
+    """Return the pods of a namespace by their host name, when there are ``count``."""
+    return sorted(await_list(lambda: api.list("v1", "Pod", namespace), count), key=lambda pod: pod["spec"]["hostname"])
+
+
+def await_list(read: Callable[[], list[Object]], count: int) -> list[Object]:
+    end = time.monotonic() + 60
+    while len(found := read()) < count:
+        assert time.monotonic() < end, found
+        time.sleep(0.1)
+    return found
+
+
+def apply(api: Api, objects: list[Object], namespace: str) -> None:
+    for item in objects:
+        api.create({**item, "metadata": {**item["metadata"], "namespace": namespace}}, namespace).expect_done()
+
+
+def test_pods_of_an_mpi_job_are_those_of_the_operator(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ((package, each) for package in PACKAGES for each in package.use_cases)
+    package, use_case = next(each for each in found if deploy.of_kind(shipped(*each).parse(), "MPIJob"))
+    namespace = cluster.create_namespace(level([shipped(package, use_case)]))
+    monkeypatch.setattr(controllers, "NAMESPACE", namespace)
+    objects = catalogue.set_objects(package, use_case)
+    claims = deploy.of_kind(objects, "PersistentVolumeClaim")
+    (job,) = deploy.of_kind(objects, "MPIJob")
+    job["spec"]["launcherCreationPolicy"] = "AtStartup"  # its workers cannot be ready without their storage
+    job["spec"]["runPolicy"]["cleanPodPolicy"] = "None"
+    expected = controllers.mpi_job(deepcopy(job))
+    apply(cluster, [item for item in objects if item not in claims], namespace)
+    theirs = pods(cluster, namespace, len(expected.workers) + 1)
+    ours = [expected.launcher, *expected.workers]
+    for mine, other in zip(ours, theirs, strict=True):
+        assert list(missing({**mine, "metadata": {**mine["metadata"], "name": ""}}, other)) == []
+    for item in expected.objects:
+        other = cluster.read(item, namespace).expect_done()
+        if item["kind"] == "Secret":
+            item["data"], other["data"] = forms(item["data"]), forms(other["data"])
+        if item["kind"] == "ConfigMap":
+            del item["data"]["discover_hosts.sh"]  # grows with the workers that run
+            assert "discover_hosts.sh" in other["data"]
+        assert list(missing(item, other)) == []
+
+
+def forms(data: dict[str, str]) -> dict[str, list[str]]:
+    """Return of each key what is not the key itself: its words, where they are not long."""
+    texts = {name: base64.b64decode(text).decode() for name, text in data.items()}
+    return {name: [word for word in text.split() if len(word) < 30] for name, text in texts.items()}
+
+
+INDEXED_JOB: Object = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "set"},
+    "spec": {
+        "completionMode": "Indexed",
+        "completions": 2,
+        "parallelism": 2,
+        "template": {
+            "metadata": {"labels": {"app": "set"}, "annotations": {"a": "b"}},
+            "spec": {
+                "restartPolicy": "Never",
+                "subdomain": "svc",
+                "initContainers": [{"name": "i", "image": "x", "command": ["true"]}],
+                "containers": [{"name": "c", "image": "x", "command": ["true"], "env": [{"name": "A", "value": "b"}]}],
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("mode", ["Indexed", "NonIndexed"])
+def test_pods_of_a_job_are_those_of_its_controller(mode: str, cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace = cluster.create_namespace("privileged")
+    monkeypatch.setattr(controllers, "NAMESPACE", namespace)
+    job = deepcopy(INDEXED_JOB)
+    if mode == "NonIndexed":
+        job["spec"] |= {"completionMode": mode, "completions": 1, "parallelism": 1}
+    expected = controllers.job(deepcopy(job))
+    apply(cluster, [job], namespace)
+    theirs = await_list(lambda: cluster.list("v1", "Pod", namespace), len(expected))
+    theirs.sort(key=lambda pod: str(pod["spec"].get("hostname")))
+    for mine, other in zip(expected, theirs, strict=True):
+        name = mine["metadata"].pop("name")
+        assert other["metadata"]["name"].startswith(name.removesuffix("x7k2p"))
+        assert list(missing(mine, other)) == []
