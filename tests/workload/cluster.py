@@ -26,6 +26,9 @@ from typing import Any
 from workload import environment, volume
 from workload.objects import Object, Objects, RefusedError
 
+#: What images have for Python, beside what comes with it.
+FRAMEWORKS = ("horovod", "keras", "numpy", "tensorflow", "torch")
+
 #: What a container runtime leaves to a container that drops nothing.
 _CAPABILITIES = {
     *("audit_write", "chown", "dac_override", "fowner", "fsetid", "kill", "mknod", "net_bind_service", "net_raw"),
@@ -34,7 +37,8 @@ _CAPABILITIES = {
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DOMAIN = "svc.cluster.local"
 _PATIENCE = 60.0
-_FOLDER = Path(__file__).parent
+_STAND_IN, _CONTAINER = (Path(__file__).parent / name for name in ("program.py", "container.py"))
+_MODULES = Path("/usr/lib/python3/dist-packages")
 
 
 class Sandbox:
@@ -169,12 +173,16 @@ class Cluster:
     def install(self, pods: Sequence[Object]) -> None:
         """Put a stand-in into the image wherever these pods name a program that this machine has not.
 
-        A program is the first word of a command, or a file of Python that a word or a variable names.
+        A program is the first word of a command, or a file of Python that a word or a variable names. Programs of ours
+        are not in the image; they run, up to the framework that they import.
         """
+        for name in FRAMEWORKS:
+            if not (_MODULES / name).exists():
+                self.put(str(_MODULES / name / "__init__.py"), _STAND_IN.read_bytes())
         for pod in pods:
             for container in _containers(pod):
                 for file in _missing_programs(container, pod, self.objects):
-                    self.put(str(file), (_FOLDER / "program.py").read_bytes())
+                    self.put(str(file), _STAND_IN.read_bytes())
 
     def put(self, path: str, program: bytes) -> Path:
         """Put a program into the image of pods that start from now on, and return where it lies until then."""
@@ -280,7 +288,7 @@ class Cluster:
         specification = {**self._specification(container, pod), "folder": str(folder)}
         (folder / "specification.json").write_text(json.dumps(specification))
         words = [*self._node.enter("--pid"), *pod.sandbox.enter("--net", "--uts", "--ipc")]
-        words += ["unshare", "--mount", "--pid", "--fork", sys.executable, "-I", str(_FOLDER / "container.py")]
+        words += ["unshare", "--mount", "--pid", "--fork", sys.executable, "-I", str(_CONTAINER)]
         return Container(container, [*words, str(folder / "specification.json")], folder)
 
     def _specification(self, container: Object, pod: Pod) -> dict[str, Any]:

@@ -150,6 +150,11 @@ def _job_pod(name: str, pod_name: str, spec: Object) -> Object:
     return pod
 
 
+def pod(item: Object) -> list[Object]:
+    """Return a pod that nobody but its user makes."""
+    return [_pod(item["metadata"]["name"], item)]
+
+
 def deployment(item: Object) -> list[Object]:
     """Return the pods of a Deployment."""
     name, spec = item["metadata"]["name"], item["spec"]

@@ -10,7 +10,7 @@ from workload import controllers
 from workload.cluster import Cluster, Pod
 from workload.objects import Object
 
-_CONTROLLERS = {"Job": controllers.job, "Deployment": controllers.deployment}
+_CONTROLLERS = {"Job": controllers.job, "Deployment": controllers.deployment, "Pod": controllers.pod}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Stands where the image has its program: notes what it was given, in a file of ``/.records``.
+"""Stands where the image has its program, or the framework that a program of ours imports and then gets no further.
+
+It notes what it was given, in a file of ``/.records``, and ends.
 
 A rank of mpirun joins the others through the real Open MPI, and adds up the numbers of all. A server answers on the
 ports that ``/.records/ports`` names until it is told to stop. While there is ``/.records/hold``, nothing ends.
@@ -89,7 +91,9 @@ def serve(ports):
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
 
 
-if __name__ == "__main__":
+def main():
+    if __name__ != "__main__" and "OUTPUT_DIR" in os.environ:  # programs of ours make it, for others it is there
+        Path(os.environ["OUTPUT_DIR"]).mkdir(parents=True, exist_ok=True)
     noted = record()
     name = f"{noted['hostname']}-{os.environ.get('OMPI_COMM_WORLD_RANK', os.getpid())}"
     (RECORDS / f"{name}.json").write_text(json.dumps(noted))
@@ -99,3 +103,7 @@ if __name__ == "__main__":
     ports_file = RECORDS / "ports"
     if ports_file.exists():
         serve(json.loads(ports_file.read_text()))
+
+
+main()
+sys.exit(0)  # where it is imported, too

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,23 +16,27 @@ import pytest
 import real
 from usecases import PACKAGES, shipped
 from workload import deploy
+from workload.cluster import FRAMEWORKS
 
-#: What a script of ours may lack here: the frameworks, which its image has.
-_FRAMEWORK = re.compile(r"ModuleNotFoundError: No module named '(tensorflow|torch|keras|horovod)\b")
-_IMPORT = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='shipped')"
+_LACKS_A_FRAMEWORK = re.compile(rf"ModuleNotFoundError: No module named '({'|'.join(FRAMEWORKS)})\b")
+_IMPORT = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_path(sys.argv[1], run_name='shipped')"
 
 
-def _scripts() -> Iterator[tuple[str, bytes]]:
+def _scripts() -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
+    """Yield each script: where it is from, its name, and all that lies beside it."""
     for root in ("packages", "bases", "overlays"):
-        for file in sorted((real.REPOSITORY / root).rglob("*")):
-            if file.is_file() and _shell(file.name, file.read_bytes()):
-                yield file.relative_to(real.REPOSITORY).as_posix(), file.read_bytes()
+        for folder in sorted(path for path in (real.REPOSITORY / root).rglob("*") if path.is_dir()):
+            beside = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+            yield from ((folder.relative_to(real.REPOSITORY).as_posix(), name, beside) for name in _shells(beside))
     for package in PACKAGES:
         for use_case in package.use_cases:
             for item in deploy.of_kind(shipped(package, use_case).parse(), "ConfigMap"):
-                for key, text in item.get("data", {}).items():
-                    if text and _shell(key, text.encode()):
-                        yield f"{package.name}/{use_case.path}/{key}", text.encode()
+                beside = {key: (text or "").encode() for key, text in item.get("data", {}).items()}
+                yield from ((f"{package.name}/{use_case.path}", name, beside) for name in _shells(beside))
+
+
+def _shells(files: Mapping[str, bytes]) -> list[str]:
+    return [name for name, data in sorted(files.items()) if _shell(name, data)]
 
 
 def _shell(name: str, data: bytes) -> str | None:
@@ -43,22 +47,23 @@ def _shell(name: str, data: bytes) -> str | None:
     return {".py": "python3", ".sh": "/bin/sh"}.get(Path(name).suffix)
 
 
-def faults(name: str, data: bytes, folder: Path) -> str:
+def faults(name: str, beside: Mapping[str, bytes], folder: Path) -> str:
     """Return what the interpreter says of a script, nothing where it is content."""
-    file = folder / "script"
-    file.write_bytes(data)
-    shell = _shell(name, data) or ""
-    words = [shell, "-I", "-c", _IMPORT, file] if "python" in shell else [shell, "-n", file]
+    for each, data in beside.items():
+        (folder / each).write_bytes(data)
+    shell = _shell(name, beside[name]) or ""
+    words = [shell, "-I", "-c", _IMPORT, name] if "python" in shell else [shell, "-n", name]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder, env={"PATH": "/usr/bin:/bin"})
-    return "" if done.returncode == 0 or _FRAMEWORK.search(done.stderr) else done.stderr
+    return "" if done.returncode == 0 or _LACKS_A_FRAMEWORK.search(done.stderr) else done.stderr
 
 
-SCRIPTS = list({data: pytest.param(name, data, id=name) for name, data in _scripts()}.values())
+#: Each but once, however many use cases have it.
+SCRIPTS = {beside[name]: pytest.param(name, beside, id=f"{where}/{name}") for where, name, beside in _scripts()}
 
 
-@pytest.mark.parametrize(("name", "data"), SCRIPTS)
-def test_a_script_is_understood_by_what_runs_it(name: str, data: bytes, tmp_path: Path) -> None:
-    assert not faults(name, data, tmp_path)
+@pytest.mark.parametrize(("name", "beside"), SCRIPTS.values())
+def test_a_script_is_understood_by_what_runs_it(name: str, beside: Mapping[str, bytes], tmp_path: Path) -> None:
+    assert not faults(name, beside, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,7 @@ def test_a_script_is_understood_by_what_runs_it(name: str, data: bytes, tmp_path
     ],
 )
 def test_sees_what_is_wrong_with_a_script(name: str, text: str, tmp_path: Path) -> None:
-    assert faults(name, text.encode(), tmp_path)
+    assert faults(name, {name: text.encode()}, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +91,4 @@ def test_sees_what_is_wrong_with_a_script(name: str, text: str, tmp_path: Path) 
     ],
 )
 def test_lets_a_script_pass_that_lacks_nothing_but_its_framework(name: str, text: str, tmp_path: Path) -> None:
-    assert not faults(name, text.encode(), tmp_path)
+    assert not faults(name, {name: text.encode()}, tmp_path)
