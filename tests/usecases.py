@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +45,7 @@ each_use_case = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class Directory:
-    """One use case's directory, in memory."""
+    """One use case's directory with its options, in memory."""
 
     files: Mapping[str, bytes]
 
@@ -68,21 +70,45 @@ class Directory:
         assert planned is not None
         return planned
 
-    def build(self, kustomize: Path, namespace: str) -> list[Object]:
-        """Return what kustomize builds after ``kustomize edit set namespace``, in its order."""
+    @property
+    def options(self) -> list[str]:
+        """The names of what may be enabled."""
+        return sorted({path.split("/")[1] for path in self.files if path.startswith("options/")})
+
+    def build(self, kustomize: Path, namespace: str, options: Sequence[str] = ()) -> list[Object]:
+        """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
+        return self.build_all(kustomize, namespace, [options])[0]
+
+    def build_all(self, kustomize: Path, namespace: str, choices: Sequence[Sequence[str]]) -> list[list[Object]]:
+        """Build once for each choice of options, in one run of kustomize: a namespace of its own keeps each apart."""
+        found: list[list[Object]] = [[] for _ in choices]
+        if not choices:
+            return found
         with tempfile.TemporaryDirectory() as folder:
-            for path, data in self.files.items():
-                (Path(folder) / path).write_bytes(data)
-            with (Path(folder) / "kustomization.yaml").open("a") as kustomization:
-                kustomization.write(f"namespace: {namespace}\n")
+            names = [f"namespace-{number}-of-{len(choices)}" for number in range(len(choices))]
+            for name, options in zip(names, choices, strict=True):
+                components = [f"options/{option}" for option in options]
+                self._write(Path(folder, name), {"namespace": name, "components": components})
+            (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": names}))
             done = subprocess.run([kustomize, "build", folder], capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
-        return list(yaml.load_all(done.stdout, Loader=yaml.CSafeLoader))
+        for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
+            name = item["metadata"]["namespace"]
+            found[names.index(name)] += moved([item], name, namespace)
+        return found
+
+    def _write(self, folder: Path, fields: Object) -> None:
+        """Write the directory, with more ``fields`` in its kustomization."""
+        for path, data in self.files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        with (folder / "kustomization.yaml").open("a") as kustomization:
+            kustomization.write(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
         """Return the objects as they stand in the files, in no namespace."""
-        texts = [data for path, data in self.files.items() if path.endswith(".yaml") and path != "kustomization.yaml"]
-        return [item for text in texts for item in yaml.load_all(text, Loader=yaml.CSafeLoader)]
+        own = [path for path in self.files if re.fullmatch(r"[^/]+\.yaml", path) and path != "kustomization.yaml"]
+        return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
 
     @property
     def _package_files(self) -> PackageFiles:
@@ -92,10 +118,17 @@ class Directory:
 
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
-    return Directory(compose(CATALOGUE, package, use_case).files)
+    return Directory(compose(CATALOGUE, package, use_case).shipped)
 
 
-def level(directories: Iterable[Directory]) -> str:
-    """Return the Pod Security level that a namespace has to have by the bundle's record of these use cases."""
-    needed = (item for directory in directories for item in requirements.find(directory.parse()))
-    return max((item.name for item in needed if item.kind == "PodSecurity"), key=LEVELS.index, default=LEVELS[0])
+def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
+    """Return objects built for one namespace as they are for another."""
+    found = json.loads(json.dumps(objects).replace(json.dumps(namespace), json.dumps(other)))
+    assert isinstance(found, list)
+    return found
+
+
+def level(objects: Iterable[Object]) -> str:
+    """Return the Pod Security level that a namespace has to have by packyard's account, as bundles record it."""
+    needed = (item for item in requirements.find(list(objects)) if item.kind == "PodSecurity")
+    return max((item.name for item in needed), key=LEVELS.index, default=LEVELS[0])

@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from controlplane.api import Answer, Api
 from packyard.bundle import requirements
 from packyard.source.package import Package, UseCase
 from pods import as_pods
-from usecases import LEVELS, Directory, Object, each_use_case, level, shipped
+from usecases import LEVELS, Directory, Object, each_use_case, level, moved, shipped
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume.
 _ANY_TEXT = re.compile(
@@ -66,14 +67,29 @@ def complaints(answers: Iterator[Answer]) -> list[str]:
 @each_use_case
 def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, kustomize5: Path) -> None:
     """With nothing set but what has to be, in a namespace of the level that the record names."""
-    namespace = api_server.create_namespace(level([directory]))
+    namespace = api_server.create_namespace(level(directory.parse()))
     objects = directory.set(directory.examples).build(kustomize5, namespace)
     assert not complaints(try_objects(api_server, namespace, objects))
 
 
 @each_use_case
+def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
+    directory: Directory, api_server: Api, kustomize5: Path
+) -> None:
+    choices = [(name,) for name in directory.options] + list(combinations(directory.options, 2))
+    ready = directory.set(directory.examples)
+    tried = ready.build(kustomize5, "any")
+    for choice, objects in zip(choices, ready.build_all(kustomize5, "any", choices), strict=True):
+        changed = [item for item in objects if item not in tried]
+        assert changed or len(choice) > 1, f"{choice} changes nothing"
+        namespace = api_server.create_namespace(level(objects))
+        assert not complaints(try_objects(api_server, namespace, moved(changed, "any", namespace))), choice
+        tried += changed
+
+
+@each_use_case
 def test_the_record_names_the_strictest_level_that_admits_the_pods(directory: Directory, api_server: Api) -> None:
-    for stricter in LEVELS[: LEVELS.index(level([directory]))]:
+    for stricter in LEVELS[: LEVELS.index(level(directory.parse()))]:
         namespace = api_server.create_namespace(stricter)
         refusals = [
             answer.refusal for answer in try_pods(api_server, namespace, directory.set(directory.examples).parse())
@@ -90,7 +106,7 @@ def test_is_refused_while_a_setter_is_empty_whose_field_the_server_looks_at(
         lacking = directory.set(others)
         fields = {change.path for change in lacking.plan({name: example}).changes}
         looked_at = sorted(field for field in fields if not _ANY_TEXT.search(field))
-        namespace = api_server.create_namespace(level([directory]))
+        namespace = api_server.create_namespace(level(directory.parse()))
         refusals = list(filter(None, (item.refusal for item in try_objects(api_server, namespace, lacking.parse()))))
         assert bool(refusals) == bool(looked_at), f"{name}: {looked_at}, {refusals}"
 
@@ -178,7 +194,7 @@ def test_kubectl_says_the_same(api_server: Api, kubectl: Path, kustomize5: Path,
     """Says nothing of a whole use case, and warns as the client of these tests does."""
     package, use_case = each_use_case.args[1][0].values
     directory = shipped(package, use_case)
-    namespace = api_server.create_namespace(level([directory]))
+    namespace = api_server.create_namespace(level(directory.parse()))
     objects = directory.set(directory.examples).build(kustomize5, namespace)
     assert kubectl_apply([kubectl, "--cache-dir", tmp_path], api_server, namespace, objects) == ""
     faulty = broken(JOB, ["securityContext"], {})

@@ -33,7 +33,7 @@ def test_accounts_may_do_what_their_roles_say_and_their_workflows_need(
     package: Package, use_case: UseCase, api_server: Api, kustomize5: Path
 ) -> None:
     directory = shipped(package, use_case)
-    namespace = api_server.create_namespace(level([directory]))
+    namespace = api_server.create_namespace(level(directory.parse()))
     objects = directory.set(directory.examples).build(kustomize5, namespace)
     assert faults(api_server, namespace, objects) == []
 

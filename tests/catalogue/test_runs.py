@@ -13,7 +13,8 @@ from pathlib import Path
 from controlplane.api import Api, wait
 from packyard.bundle import requirements
 from packyard.source.package import Package
-from usecases import Directory, Object, each_package, level, shipped
+from pods import as_pods
+from usecases import LEVELS, Directory, Object, each_package, level, moved, shipped
 
 _INSTANCE = "app.kubernetes.io/instance"
 
@@ -27,20 +28,18 @@ class Run:
 
 
 def runs(directories: Mapping[str, Directory], kustomize: Path, namespace: str) -> list[Run]:
-    """Return every use case twice, by two RUN_NAMEs; one with workers for 1, 2 and 8 of them."""
-    return [
-        Run(f"{path} {values}", directory.set({**directory.examples, **values}).build(kustomize, namespace))
-        for path, directory in directories.items()
-        for values in _settings(directory)
-    ]
-
-
-def _settings(directory: Directory) -> Iterator[dict[str, str]]:
-    shipped_name = directory.setters["RUN_NAME"].value
-    workers = ("1", "2", "8") if "WORKERS" in directory.setters else ("", "")
-    for number, count in enumerate(workers):
-        name = {"RUN_NAME": f"{shipped_name}-{number}"} if number else {}
-        yield {**name, **({"WORKERS": count} if count else {})}
+    """Return every use case by several RUN_NAMEs: as it is, twice or with 1, 2 and 8 workers; and with each option."""
+    found = []
+    for path, directory in directories.items():
+        ready = directory.set(directory.examples)
+        workers = ("1", "2", "8") if "WORKERS" in directory.setters else ("", "")
+        settings: list[tuple[dict[str, str], list[str]]] = [({"WORKERS": n} if n else {}, []) for n in workers]
+        settings += [({}, [option]) for option in directory.options]
+        for number, (values, options) in enumerate(settings):
+            values |= {"RUN_NAME": f"{number}-{directory.setters['RUN_NAME'].value}"[:10]} if number else {}
+            objects = ready.set(values).build(kustomize, namespace, options)
+            found.append(Run(f"{path} {values} {options}", objects))
+    return found
 
 
 @each_package
@@ -48,8 +47,9 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     package: Package, cluster: Api, kustomize5: Path
 ) -> None:
     directories = {use_case.path: shipped(package, use_case) for use_case in package.use_cases}
-    namespace = cluster.create_namespace(level(directories.values()))
-    found = runs(directories, kustomize5, namespace)
+    found = runs(directories, kustomize5, "any")
+    namespace = cluster.create_namespace(max((level(run.objects) for run in found), key=LEVELS.index))
+    found = [Run(run.name, moved(run.objects, "any", namespace)) for run in found]
     objects = [item for run in found for item in run.objects]
     provide(cluster, namespace, objects)
     before = names(cluster, namespace)
@@ -65,7 +65,7 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
 
 
 def provide(api: Api, namespace: str, objects: list[Object]) -> None:
-    """Give the namespace and the nodes what the objects need and do not bring, as users and administrators do."""
+    """Give the namespace and the cluster what the objects need and do not bring, as users and administrators do."""
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
     needed = requirements.find(objects)
     claims = [claim(item.name) for item in needed if item.kind == "PersistentVolumeClaim"]
@@ -73,15 +73,24 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
         api.create(volume(namespace, item)).expect_done()
     for item in claims:
         api.create(item, namespace).expect_done()
-    wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
     for each in needed:
         if each.kind == "ServiceAccount":
             account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": each.name}}
             api.create(account, namespace).expect_done()
-        elif each.kind == "Resource":
-            for node in api.list("v1", "Node"):
-                status = {"capacity": {each.name: "1k"}, "allocatable": {each.name: "1k"}}
-                api.merge({**node, "status": status}, subresource="status").expect_done()
+    wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
+    selectors = [pod["spec"].get("nodeSelector", {}) for _, pod in as_pods(objects)]
+    for number, labels in enumerate(item for index, item in enumerate(selectors) if item not in selectors[:index]):
+        add_node(api, f"{namespace}-{number}", labels, [item.name for item in needed if item.kind == "Resource"])
+
+
+def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
+    """Add a node with these labels, and plenty of each device."""
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+    api.create(node).expect_done()
+    wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
+    amounts = dict.fromkeys(devices, "1k")
+    status = {"status": {"capacity": amounts, "allocatable": amounts}}
+    api.merge({**node, **status}, subresource="status").expect_done()
 
 
 def claim(name: str) -> Object:

@@ -26,7 +26,6 @@ from controlplane.api import Api, Object
 from real import TOOLS
 
 KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (TOOLS / n for n in ("kubernetes", "kwok", "mpi-operator", "manifests"))
-_NODES = 4
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
 _PATIENCE = 180  # seconds; a start takes three
@@ -94,7 +93,7 @@ def _write_kubeconfig(folder: Path, server: str, token: str) -> None:
 
 
 def start_controllers(folder: Path, programs: ExitStack) -> None:
-    """Run everything that works on the API of the folder above, and make nodes."""
+    """Run everything that works on the API of the folder above, and make a node."""
     api_dir = folder.parent
     api = Api(api_dir)
     config = api_dir / "kubeconfig"
@@ -108,13 +107,12 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE)
-    for number in range(_NODES):
-        api.create(_node(f"node-{number}")).expect_done()
+    api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
     flags = [f"--kubeconfig={config}", f"--config={stages}", "--manage-all-nodes", "--node-ip=127.0.0.1"]
     kwok = _start(programs, folder, KWOK, *flags)
-    _wait("kwok", kwok, lambda: all(_has(node, "Ready") for node in api.list("v1", "Node")))
+    _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
 
 
 def _node(name: str) -> Object:
