@@ -77,27 +77,9 @@ class Directory:
 
     def build(self, kustomize: Path, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
-        return self.build_all(kustomize, namespace, [options])[0]
+        return build_all(kustomize, namespace, [(self, options)])[0]
 
-    def build_all(self, kustomize: Path, namespace: str, choices: Sequence[Sequence[str]]) -> list[list[Object]]:
-        """Build once for each choice of options, in one run of kustomize: a namespace of its own keeps each apart."""
-        found: list[list[Object]] = [[] for _ in choices]
-        if not choices:
-            return found
-        with tempfile.TemporaryDirectory() as folder:
-            names = [f"namespace-{number}-of-{len(choices)}" for number in range(len(choices))]
-            for name, options in zip(names, choices, strict=True):
-                components = [f"options/{option}" for option in options]
-                self._write(Path(folder, name), {"namespace": name, "components": components})
-            (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": names}))
-            done = subprocess.run([kustomize, "build", folder], capture_output=True)
-        assert done.returncode == 0, done.stderr.decode()
-        for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
-            name = item["metadata"]["namespace"]
-            found[names.index(name)] += moved([item], name, namespace)
-        return found
-
-    def _write(self, folder: Path, fields: Object) -> None:
+    def write(self, folder: Path, fields: Object) -> None:
         """Write the directory, with more ``fields`` in its kustomization."""
         for path, data in self.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -114,6 +96,25 @@ class Directory:
     def _package_files(self) -> PackageFiles:
         resources = {path: data for path, data in self.files.items() if path.endswith(".yaml")}
         return PackageFiles(self.files["Krmfile"], resources)
+
+
+def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:
+    """Build several directories, each with some of its options, in one run of kustomize."""
+    found: list[list[Object]] = [[] for _ in wanted]
+    if not wanted:
+        return found
+    with tempfile.TemporaryDirectory() as folder:
+        apart = [f"namespace-{number}-of-{len(wanted)}" for number in range(len(wanted))]
+        for name, (directory, options) in zip(apart, wanted, strict=True):
+            components = [f"options/{option}" for option in options]
+            directory.write(Path(folder, name), {"namespace": name, "components": components})
+        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": apart}))
+        done = subprocess.run([kustomize, "build", folder], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
+        name = item["metadata"]["namespace"]
+        found[apart.index(name)] += moved([item], name, namespace)
+    return found
 
 
 def shipped(package: Package, use_case: UseCase) -> Directory:

@@ -21,7 +21,7 @@ from controlplane.api import Answer, Api
 from packyard.bundle import requirements
 from packyard.source.package import Package, UseCase
 from pods import as_pods
-from usecases import LEVELS, Directory, Object, each_use_case, level, moved, shipped
+from usecases import LEVELS, Directory, Object, build_all, each_use_case, level, moved, shipped
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume.
 _ANY_TEXT = re.compile(
@@ -79,7 +79,8 @@ def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
     choices = [(name,) for name in directory.options] + list(combinations(directory.options, 2))
     ready = directory.set(directory.examples)
     tried = ready.build(kustomize5, "any")
-    for choice, objects in zip(choices, ready.build_all(kustomize5, "any", choices), strict=True):
+    built = build_all(kustomize5, "any", [(ready, choice) for choice in choices])
+    for choice, objects in zip(choices, built, strict=True):
         changed = [item for item in objects if item not in tried]
         assert changed or len(choice) > 1, f"{choice} changes nothing"
         namespace = api_server.create_namespace(level(objects))

@@ -6,62 +6,52 @@ Jobs succeed at once and all others become ready. Nothing here acts on a Workflo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 from controlplane.api import Api, wait
 from packyard.bundle import requirements
 from packyard.source.package import Package
 from pods import as_pods
-from usecases import LEVELS, Directory, Object, each_package, level, moved, shipped
+from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, shipped
 
 _INSTANCE = "app.kubernetes.io/instance"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A use case set by a user: who it is, and its objects."""
-
-    name: str
-    objects: list[Object]
-
-
-def runs(directories: Mapping[str, Directory], kustomize: Path, namespace: str) -> list[Run]:
-    """Return every use case by several RUN_NAMEs: as it is, twice or with 1, 2 and 8 workers; and with each option."""
-    found = []
-    for path, directory in directories.items():
-        ready = directory.set(directory.examples)
-        workers = ("1", "2", "8") if "WORKERS" in directory.setters else ("", "")
-        settings: list[tuple[dict[str, str], list[str]]] = [({"WORKERS": n} if n else {}, []) for n in workers]
-        settings += [({}, [option]) for option in directory.options]
-        for number, (values, options) in enumerate(settings):
-            values |= {"RUN_NAME": f"{number}-{directory.setters['RUN_NAME'].value}"[:10]} if number else {}
-            objects = ready.set(values).build(kustomize, namespace, options)
-            found.append(Run(f"{path} {values} {options}", objects))
-    return found
 
 
 @each_package
 def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     package: Package, cluster: Api, kustomize5: Path
 ) -> None:
-    directories = {use_case.path: shipped(package, use_case) for use_case in package.use_cases}
-    found = runs(directories, kustomize5, "any")
-    namespace = cluster.create_namespace(max((level(run.objects) for run in found), key=LEVELS.index))
-    found = [Run(run.name, moved(run.objects, "any", namespace)) for run in found]
-    objects = [item for run in found for item in run.objects]
+    """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by RUN_NAMEs of their own."""
+    built = build_all(kustomize5, "any", list(runs(package)))
+    namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
+    objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)
     before = names(cluster, namespace)
     for item in objects:
         cluster.create(item, namespace).expect_done()
-    wait(lambda: [f"{run.name}: {text}" for run in found for text in unfinished(cluster, namespace, run)])
+    wait(lambda: unfinished(cluster, namespace, objects))
     assert warnings(cluster, namespace) == []
-    assert [text for item in objects for text in strays(cluster, namespace, item)] == []
+    assert strays(cluster, namespace, objects) == []
     for item in objects:
         cluster.delete(item, namespace).expect_done()
+    wait(lambda: [pod["metadata"]["name"] for pod in cluster.list("v1", "Pod", namespace)])
     wait(lambda: sorted(names(cluster, namespace) - before))
     assert names(cluster, namespace) == before
+
+
+def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
+    """Yield each use case set by a user who runs it several times at once, and the options of each run."""
+    names = (f"run-{number}" for number in count(1))
+    for use_case in package.use_cases:
+        directory = shipped(package, use_case)
+        ready = directory.set(directory.examples)
+        yield ready.set({"WORKERS": "1"} if "WORKERS" in ready.setters else {}), ()
+        for workers in ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},):
+            yield ready.set({"RUN_NAME": next(names), **workers}), ()
+        for option in directory.options:
+            yield ready.set({"RUN_NAME": next(names)}), [option]
 
 
 def provide(api: Api, namespace: str, objects: list[Object]) -> None:
@@ -123,15 +113,17 @@ def names(api: Api, namespace: str) -> set[str]:
     return {f"{item['kind']} {item['metadata']['name']}" for item in api.everything(namespace)}
 
 
-def unfinished(api: Api, namespace: str, run: Run) -> Iterator[str]:
-    """Yield the objects of a run that have not reached their end yet: success, or all of their pods ready."""
-    for item in run.objects:
-        if item["kind"] in _IS_FINISHED:
-            found = api.read(item, namespace).expect_done()
-            failed = condition(found, "Failed")
-            assert not failed, f"{run.name}: {failed}"
-            if not _IS_FINISHED[item["kind"]](found):
-                yield f"{item['kind']} {found.get('status')}"
+def unfinished(api: Api, namespace: str, objects: list[Object]) -> list[str]:
+    """Return the objects that have not reached their end yet: success, or all of their pods ready."""
+    left = []
+    for kind, is_finished in _IS_FINISHED.items():
+        wanted = {item["metadata"]["name"]: item for item in objects if item["kind"] == kind}
+        for api_version in sorted({item["apiVersion"] for item in wanted.values()}):
+            found = [item for item in api.list(api_version, kind, namespace) if item["metadata"]["name"] in wanted]
+            failed = [item for item in found if condition(item, "Failed")]
+            assert not failed, failed
+            left += [f"{kind} {item['metadata']} {item.get('status')}" for item in found if not is_finished(item)]
+    return left
 
 
 def condition(item: Object, name: str) -> Object:
@@ -158,16 +150,16 @@ def warnings(api: Api, namespace: str) -> list[str]:
     return [f"{item['reason']}: {item['message']}" for item in events if item["type"] == "Warning"]
 
 
-def strays(api: Api, namespace: str, item: Object) -> Iterator[str]:
-    """Yield pods of other runs that an object selects, and the object if it selects none at all."""
-    spec = item.get("spec", {})
-    selector = spec.get("podSelector", spec.get("selector"))
-    if isinstance(selector, dict) and item["kind"] != "PersistentVolumeClaim":
-        wanted = selector.get("matchLabels", selector)
-        pods = [pod["metadata"] for pod in api.list("v1", "Pod", namespace)]
-        selected = [pod for pod in pods if wanted.items() <= pod["labels"].items()]
-        if not selected:
-            yield f"{item['kind']} {item['metadata']['name']} selects no pod"
-        for pod in selected:
-            if pod["labels"][_INSTANCE] != item["metadata"]["labels"][_INSTANCE]:
-                yield f"{item['kind']} {item['metadata']['name']} selects {pod['name']} of another run"
+def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:
+    """Return the objects that select pods of another run, or none at all."""
+    pods = [pod["metadata"]["labels"] for pod in api.list("v1", "Pod", namespace)]
+    found = []
+    for item in objects:
+        spec = item.get("spec", {})
+        selector = spec.get("podSelector", spec.get("selector"))
+        if isinstance(selector, dict) and item["kind"] != "PersistentVolumeClaim":
+            wanted = selector.get("matchLabels", selector)
+            instances = {labels[_INSTANCE] for labels in pods if wanted.items() <= labels.items()}
+            if instances != {item["metadata"]["labels"][_INSTANCE]}:
+                found.append(f"{item['kind']} {item['metadata']['name']} selects pods of {sorted(instances)}")
+    return found

@@ -170,7 +170,7 @@ def wait(left: Callable[[], Sequence[str]]) -> None:
     end = time.monotonic() + _PATIENCE
     while found := left():
         assert time.monotonic() < end, "\n".join(found)
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 def _options(dry_run: bool) -> dict[str, str]:

@@ -28,6 +28,7 @@ from real import TOOLS
 KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (TOOLS / n for n in ("kubernetes", "kwok", "mpi-operator", "manifests"))
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
+_MPI_IN_HASTE = ("--controller-queue-rate-limit=1000", "--controller-queue-burst=1000")
 _PATIENCE = 180  # seconds; a start takes three
 
 
@@ -106,7 +107,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     ]
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
-    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE)
+    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
