@@ -42,7 +42,7 @@ class Problem:
         self.hint = hint
 
     def __str__(self) -> str:
-        place = self.file
+        place = on_one_line(self.file)
         if place and self.line:
             place += f":{self.line}"
             if self.column:
@@ -52,6 +52,13 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({str(self)!r})"
+
+
+def on_one_line(name: str) -> str:
+    """Return a file's name for people: a line break in it, or a byte that is no text, is written as Python does it."""
+    if name.isprintable():
+        return name
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in name)
 
 
 class PackyardError(Exception):

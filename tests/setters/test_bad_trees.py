@@ -78,6 +78,23 @@ def resource_is_not_utf_8(root: Path) -> None:
     (root / "r.yaml").write_bytes(BOUND.encode() + b"# Gr\xfc\xdfe\n")
 
 
+def resource_is_utf_16(root: Path) -> None:
+    (root / "r.yaml").write_bytes(BOUND.encode("utf-16"))
+
+
+def resource_is_utf_16_in_the_other_order(root: Path) -> None:
+    (root / "r.yaml").write_bytes(b"\xfe\xff" + BOUND.encode("utf-16-be"))
+
+
+def krmfile_is_a_pipe(root: Path) -> None:
+    (root / "Krmfile").unlink()
+    os.mkfifo(root / "Krmfile")
+
+
+def name_has_a_line_break(root: Path) -> None:
+    (root / "line\nbreak.yaml").write_text(BOUND + "a: [\n", "utf-8")
+
+
 def resource_is_binary(root: Path) -> None:
     (root / "r.yaml").write_bytes(BOUND.encode() + bytes(range(256)))
 
@@ -110,6 +127,10 @@ def dangling_link(root: Path) -> None:
         (krmfile_is_empty, "package/Krmfile: is empty"),
         (krmfile_has_a_key_twice, "package/Krmfile:2:1: key 'openAPI' occurs twice"),
         (resource_is_not_utf_8, "package/r.yaml:2: not UTF-8"),
+        (resource_is_utf_16, "package/r.yaml: is UTF-16, not UTF-8"),
+        (resource_is_utf_16_in_the_other_order, "package/r.yaml: is UTF-16, not UTF-8"),
+        (krmfile_is_a_pipe, "package/Krmfile: is no regular file"),
+        (name_has_a_line_break, "package/line\\nbreak.yaml:3:1: "),
         (resource_is_binary, "package/r.yaml:"),
         (resource_has_a_nul, "package/r.yaml:2:4"),
         (resource_is_too_deep, "package/r.yaml:2:203: nested deeper than 200 levels"),
@@ -122,6 +143,8 @@ def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, spoil: Call
     root = make(tmp_path / "package")
     spoil(root)
     refused(root, says)
+    refused(root, says, "cfg", "set", "package", "V", "new")
+    refused(root, says, "cfg", "delete-setter", "package", "V")
 
 
 def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
@@ -150,6 +173,28 @@ def test_very_long_lines_and_strange_names_do_no_harm(tmp_path: Path) -> None:
     set_all_the_same(root)
     for name in ("line\nbreak.yaml", "a..b.yaml"):
         assert (root / name).read_text("utf-8") == BOUND.replace("old", "new")
+
+
+def test_a_name_that_is_no_text_is_printed_escaped_but_in_a_diff(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / os.fsdecode(b"\xff.yaml")).write_text(BOUND, "utf-8")
+    for escaped, *words in (
+        *([False, "set", "V=new", "--dry-run"], [True, "set", "V=new"], [True, "set", "V=newer", "--output", "json"]),
+        *([True, "explain", "V"], [False, "undo", "--dry-run"], [True, "undo"]),
+    ):
+        command = [sys.executable, "-m", "packyard.cli.main", words[0], "package", *words[1:]]
+        strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most locales
+        done = subprocess.run(command, cwd=root.parent, capture_output=True, check=False, env=strict)
+        assert done.returncode == 0, done.stderr
+        assert (b"\\udcff.yaml" if escaped else b"/\xff.yaml") in done.stdout
+
+
+def test_a_diff_of_a_file_whose_name_has_a_line_break_can_be_applied(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    (root / 'line\nbreak "é".yaml').write_text(BOUND, "utf-8")
+    diff = run(root, "set", "package", "V=new", "--dry-run").stdout
+    subprocess.run(["git", "apply", "-"], cwd=root, input=diff, text=True, check=True)
+    assert (root / 'line\nbreak "é".yaml').read_text("utf-8") == BOUND.replace("old", "new")
 
 
 def test_a_circle_of_links_is_not_walked(tmp_path: Path) -> None:

@@ -131,6 +131,18 @@ def test_a_link_is_edited_where_it_leads_and_only_inside_the_folder(tmp_path: Pa
     assert values(root) == {"b"}
 
 
+def test_a_file_that_vanished_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    tree = Tree(root)
+    for name in FILES:
+        tree.read(name)
+    (root / "one.yaml").unlink()
+    with pytest.raises(ConflictError, match=r"one\.yaml: was changed by somebody else"):
+        tree.write(dict.fromkeys(FILES, b"x: b\n"))
+    assert (root / "two.yaml").read_text("utf-8") == 'x: a # {"$openapi":"V"}\n'
+    assert not (root / "one.yaml").exists()
+
+
 def test_a_file_that_changed_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     tree = Tree(root)

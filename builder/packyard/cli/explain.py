@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.errors import InputError, Problem, suggest
+from packyard.errors import InputError, Problem, on_one_line, suggest
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
@@ -53,4 +53,5 @@ def _print(row: Row, fields: list[Field]) -> None:
             print(f"  {label:<8} {text}")
     for field in fields:
         way = " -> ".join(field.through)
-        print(f"  {field.file}:{field.line}:{field.column}: {field.path}: {field.value or '(empty)'}  [{way}]")
+        place = f"{on_one_line(field.file)}:{field.line}:{field.column}"
+        print(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.disable()  # a command is over before a collection would pay
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are printed as the bytes that they are
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = _run(words)
         sys.stdout.flush()

@@ -33,7 +33,8 @@ def json_result(value: object) -> None:
     """Print a result as JSON."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    print(text.encode("utf-8", "backslashreplace").decode())  # a byte that is no text becomes JSON's \udcXX
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -65,9 +66,16 @@ def diff(before: bytes, after: bytes | None, path: str) -> str:
     """
     import difflib
 
-    new = "/dev/null" if after is None else f"b/{path}"
-    lines = difflib.unified_diff(_lines(before), _lines(after or b""), f"a/{path}", new, lineterm="\n")
+    new = "/dev/null" if after is None else _quoted(f"b/{path}")
+    lines = difflib.unified_diff(_lines(before), _lines(after or b""), _quoted(f"a/{path}"), new, lineterm="\n")
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _quoted(name: str) -> str:
+    """Quote a file's name where git does, and as git does: one with a line break, a quote or a backslash."""
+    if not any(sign < " " or sign in '"\\\x7f' for sign in name):
+        return name
+    return '"' + "".join(f"\\{ord(sign):03o}" if sign < " " or sign in '"\\\x7f' else sign for sign in name) + '"'
 
 
 def _lines(data: bytes) -> list[str]:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from packyard.cli import flags, output, state
 from packyard.cli.flags import Flags
-from packyard.errors import Problem, UnavailableError, UsageError, refuse
+from packyard.errors import Problem, UnavailableError, UsageError, on_one_line, refuse
 from packyard.setters.change import PackageChange, change_setters
 
 _SWITCHES = {"recurse-subpackages": False, "dry-run": False, "help": False}
@@ -148,7 +148,7 @@ def _diff(change: PackageChange) -> str:
 def _tell(change: PackageChange) -> None:
     for item in change.plan.changes:
         if item.old != item.new:
-            place = f"{os.path.normpath(item.file)}:{item.line}"
+            place = f"{on_one_line(os.path.normpath(item.file))}:{item.line}"
             print(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from packyard.cli import output, state
+from packyard.errors import on_one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     entry = history.undo(directory)
     for file in sorted(entry.before):
-        print(os.path.relpath(file))
+        print(on_one_line(os.path.relpath(file)))
     output.story(f"taken back: {entry.title}")
     return 0

@@ -12,6 +12,7 @@ Anything else is an ordinary comment. A name is part of a URL: ``%xx`` stands fo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 SETTER_PREFIX = "io.k8s.cli.setters."
 SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
@@ -19,6 +20,9 @@ REF_PREFIX = "#/definitions/"
 
 #: What a file must hold somewhere for any of its comments to be one of ours: a search before a parse.
 MARKS = (b"$openapi", b"$ref", b'"$kpt-set"')
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16_MARK = b"$\0o\0p\0e\0n\0a\0p\0i"  # whichever byte goes first
 
 _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
 _PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
@@ -32,6 +36,16 @@ class Reference:
     def __init__(self, kind: str, name: str) -> None:
         self.kind = kind
         self.name = name
+
+
+def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:
+    """Say whether a file may hold a setter comment with one of these names: a search before a parse.
+
+    One in UTF-16 may, so that it is parsed, and refused, where it would be passed over.
+    """
+    if data[:2] in _UTF16:
+        return _UTF16_MARK in data
+    return any(mark in data for mark in MARKS) and any(name.encode() in data for name in names)
 
 
 def parse(text: str) -> Reference | None:

@@ -43,7 +43,7 @@ def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substi
     files: dict[str, bytes] = {}
     _keep(files, package.name, package.krmfile, krmfile.source, _take_definition_out(krmfile, prefix + definition.name))
     for path, data in package.resources.items():
-        if any(mark in data for mark in comment.MARKS):
+        if comment.is_marked(data):
             source = Source(package.where + path, decode(data, package.where + path)[1])
             edits = []
             for document in parse_text(source):

@@ -30,7 +30,7 @@ def find_fields(package: PackageFiles, name: str) -> list[Field]:
     definitions = read_krmfile(package).definitions
     found: list[Field] = []
     for path, data in package.resources.items():
-        if any(mark in data for mark in comment.MARKS):
+        if comment.is_marked(data):
             source = Source(package.where + path, decode(data, package.where + path)[1])
             found += _in_file(source, definitions, name)
     return found + _tagged(package, name)

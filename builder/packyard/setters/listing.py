@@ -85,7 +85,7 @@ def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str
     """Count, per setter, the fields that a set of it would write."""
     counts: Counter[str] = Counter()
     for path, data in package.resources.items():
-        if not any(mark in data for mark in comment.MARKS):
+        if not comment.is_marked(data):
             continue
         name = package.where + path
         for document in parse_text(Source(name, decode(data, name)[1])):

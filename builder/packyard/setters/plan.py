@@ -187,7 +187,7 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
     _apply(package.krmfile, krmfile.source, edits, package.name, files)
     names = _names(definitions, changed)
     for path, data in package.resources.items():
-        if any(mark in data for mark in comment.MARKS) and any(name.encode() in data for name in names):
+        if comment.is_marked(data, names):
             fields = _Fields(definitions, changed, counts)
             source = Source(package.where + path, decode(data, package.where + path)[1])
             for document in parse_text(source, around=names):

@@ -31,6 +31,8 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problem = Problem(f"not UTF-8: byte {data[error.start]:#04x}", file=name, line=line)
+        if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            problem = Problem("is UTF-16, not UTF-8", file=name, hint="save it as UTF-8")
         raise InputError(problem) from error
 
 

@@ -54,9 +54,7 @@ class Tree:
         if not files:
             return
         targets = {self._target(path): data for path, data in files.items()}
-        changed = [
-            path for path in self._read if path in files and (self.root_dir / path).read_bytes() != self._read[path]
-        ]
+        changed = [path for path in self._read if path in files and not self._is_as_read(path)]
         if changed:
             raise ConflictError(
                 *(
@@ -65,6 +63,12 @@ class Tree:
                 )
             )
         journal.write(self.root_dir, targets)
+
+    def _is_as_read(self, path: str) -> bool:
+        try:
+            return (self.root_dir / path).read_bytes() == self._read[path]
+        except OSError:  # it is gone, say
+            return False
 
     def _target(self, path: str) -> Path:
         file = self.root_dir / path
