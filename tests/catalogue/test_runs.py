@@ -48,6 +48,8 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
         directory = shipped(package, use_case)
         ready = directory.set(directory.examples)
         yield ready.set({"WORKERS": "1"} if "WORKERS" in ready.setters else {}), ()
+        if not any(as_pods(directory.parse())):
+            continue  # a claim, say: runs share it
         for workers in ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},):
             yield ready.set({"RUN_NAME": next(names), **workers}), ()
         for option in directory.options:
