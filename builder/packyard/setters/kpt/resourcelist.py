@@ -6,10 +6,10 @@ place, its comments and the annotations by which an orchestrator pairs output wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, refuse
 from packyard.setters.kpt.rewrite import end_of_lines, flow_text
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
@@ -95,10 +95,27 @@ class ResourceList:
             hint = "this is a KRM function: kpt and kustomize start it, with a ResourceList on its standard input"
             raise InputError(Problem(f"standard input is no {NAME}", hint=hint))
         self.root = roots[0]
+        refuse(self._faults())
         items = self.root.get("items")
         listed = items.items if isinstance(items, Sequence) else []
         self.items = [Item(item.value) for item in listed if isinstance(item.value, MappingNode)]
         self.config = self.root.mapping("functionConfig")
+
+    def _faults(self) -> Iterator[Problem]:
+        """Find what is not of the form that the specification gives it."""
+        items, config = self.root.get("items"), self.root.get("functionConfig")
+        if isinstance(items, Sequence):
+            for item in items.items:
+                if not isinstance(item.value, MappingNode):
+                    yield item.value.problem("an item is no object")
+        elif items is not None and not _is_null(items):
+            yield items.problem("items is no list")
+        if isinstance(config, MappingNode):
+            data = config.get("data")
+            if data is not None and not isinstance(data, MappingNode) and not _is_null(data):
+                yield data.problem("the configuration's data is no mapping")
+        elif config is not None and not _is_null(config):
+            yield config.problem("functionConfig is no object")
 
     def values(self) -> dict[str, str]:
         """Return the configuration's values as texts: ``data`` of a ConfigMap, ``spec.setters`` of our own kind."""
@@ -134,11 +151,14 @@ class ResourceList:
         return Edit(at, at, f"{before}{indent}results:\n{lines}")
 
 
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "null"
+
+
 def config_text(node: Node) -> str:
     """Return the text of a configuration's value: a scalar's, empty for null, or a list in brackets."""
     if isinstance(node, Scalar):
-        null = node.style == "plain" and implicit_type(node.value) == "null"
-        return "" if null else node.value
+        return "" if _is_null(node) else node.value
     return flow_text(node)
 
 
