@@ -252,6 +252,73 @@ def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
     assert [f"package.yaml:{line}:" in errors for line in (9, 15, 20)] == [True, True, True]
 
 
+def test_a_use_case_to_leave_out_that_the_matrix_does_not_have(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "docs:", "  exclude: [single-node/nsf]\ndocs:")
+    says = r"package\.yaml:21:13: .*'single-node/nsf' is no use case of the matrix \(did you mean 'single-node/nfs'\?\)"
+    build_refused(tiny, says)
+
+
+def test_an_included_use_case_that_names_no_base(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "docs:", "  include:\n  - {path: other, base: ''}\n  - {path: third, base: x}\ndocs:")
+    errors = build_refused(tiny, r"package\.yaml:22:5: useCases.include: use case other has 0 bases")
+    assert "package.yaml:23:25: useCases.include.base: no base 'x'" in errors
+
+
+def test_a_use_case_that_stands_twice(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "docs:", "  include:\n  - {path: single-node/nfs, base: single-node}\ndocs:")
+    build_refused(tiny, r"package\.yaml:\d+:\d+: .*'single-node/nfs' stands twice, or inside another")
+
+
+def test_bases_that_build_on_each_other_in_a_circle(tiny: Path) -> None:
+    edit(tiny, "bases/single-node/kustomization.yaml", "- job.yaml", "- job.yaml\n- ../more")
+    (tiny / "bases/more").mkdir()
+    (tiny / "bases/more/kustomization.yaml").write_text(BASE.replace("job.yaml", "../single-node"))
+    build_refused(tiny, r"bases/more/kustomization\.yaml:4:3: resources: .* circle: single-node -> more -> single-node")
+
+
+def test_a_base_that_builds_on_itself(tiny: Path) -> None:
+    edit(tiny, "bases/single-node/kustomization.yaml", "- job.yaml", "- job.yaml\n- .")
+    build_refused(tiny, r"single-node/kustomization\.yaml:5:3: resources: .* circle: single-node -> single-node")
+
+
+def test_an_option_that_fits_no_object(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "docs:", "options: [debug]\ndocs:")
+    (tiny / "overlays/debug").mkdir()
+    for name in ("kustomization.yaml", "job.yaml"):
+        shutil.copy(tiny / "overlays/nfs" / name, tiny / "overlays/debug")
+    edit(tiny, "overlays/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
+    build_refused(tiny, r"overlays/debug/kustomization\.yaml:1: as an option it fits no object of the use case")
+
+
+def test_an_option_that_is_none(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "docs:", "options: [nsf]\ndocs:")
+    build_refused(tiny, r"package\.yaml:21:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+
+
+def test_scripts_without_their_run_bit(tiny: Path) -> None:
+    (tiny / "packages/bert/files/tools").mkdir(parents=True)
+    for name, text in (("a.sh", "#!/bin/sh\n"), ("tools/b.py", "#!/usr/bin/env python3\n"), ("c.txt", "# no script\n")):
+        (tiny / "packages/bert/files" / name).write_text(text)
+    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    errors = build_refused(tiny, r"files/a\.sh:1: a script without its run bit \(chmod \+x a\.sh\)")
+    assert "files/tools/b.py:1: a script without its run bit" in errors
+    assert "no overlay 'nsf'" in errors
+    assert "c.txt" not in errors
+
+
+def test_a_licence_file_that_is_missing(tiny: Path) -> None:
+    (tiny / "LICENSE").unlink()
+    build_refused(tiny, r"packyard\.yaml:5:10: license: no file 'LICENSE'")
+
+
+def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
+    shutil.copytree(tiny / "packages/bert", tiny / "packages/bart")
+    done = packyard("lint", "--workspace", tiny)
+    assert done.returncode == 1
+    place = r"bert/quickstart/mlops/single-node/nfs/job\.yaml:4:9: error: Job 'train' is in another use case too"
+    assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4\)", done.stdout)
+
+
 def test_a_package_yaml_of_another_kind(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "packyard/v1", "packyard/v2")
     build_refused(tiny, r"package\.yaml:1:.*packyard/v1")

@@ -10,9 +10,9 @@ from packyard.bundle import bundle, readme, requirements
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Parameter, UseCase
-from packyard.errors import InputError, Problem
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
 from packyard.source import package as packages
+from packyard.source import scripts
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
 from packyard.source.workspace import Workspace
@@ -116,16 +116,10 @@ def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
 
 def _own_files(workspace: Workspace, package: Package) -> list[Member]:
     """Return the licence, and the files that the package ships as they are, with their run bit."""
-    license_file = workspace.root_dir / workspace.license_file
-    if not license_file.is_file():
-        raise InputError(Problem("the licence that packyard.yaml names is missing", file=str(license_file)))
-    members = [Member(path="LICENSE", data=license_file.read_bytes())]
-    root = package.folder / "files"
-    for file in sorted(root.rglob("*")) if root.is_dir() else ():
-        if file.is_file():
-            executable = bool(file.stat().st_mode & 0o100)
-            path = file.relative_to(root).as_posix()
-            members.append(Member(path=path, data=file.read_bytes(), executable=executable))
+    members = [Member(path="LICENSE", data=(workspace.root_dir / workspace.license_file).read_bytes())]
+    for file in scripts.find(package.folder):
+        path = file.relative_to(package.folder / scripts.DIRECTORY).as_posix()
+        members.append(Member(path=path, data=file.read_bytes(), executable=scripts.is_executable(file)))
     return members
 
 

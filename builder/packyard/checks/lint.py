@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.checks import names, practice, references, rules, schema, selectors, setters, workload
+from packyard.checks import catalogue, names, practice, references, rules, schema, selectors, setters, workload
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
@@ -17,7 +17,17 @@ def lint(package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge]
     ``shipped`` says that nobody has set anything yet: a required setter then has to be empty. ``judges`` are those of
     `judges.choose`. What cannot be read is a finding of its own, and the other files are checked all the same.
     """
-    parsed = parse(package)
+    return _lint(package, parse(package), shipped=shipped, judges=judges)
+
+
+def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] = ()) -> list[Finding]:
+    """Return everything that is wrong with packages as they are shipped, and between them, package by package."""
+    parsed = [parse(package) for package in packages]
+    each = [_lint(package, found, shipped=True, judges=judges) for package, found in zip(packages, parsed, strict=True)]
+    return [*(finding for findings in each for finding in findings), *catalogue.check(parsed)]
+
+
+def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Sequence[Judge]) -> list[Finding]:
     found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, package, judges) if judges else ()

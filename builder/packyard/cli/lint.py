@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packyard.checks import judges
 from packyard.checks.judges import Judge
-from packyard.checks.lint import lint
+from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import output, sources
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.plan import PackageFiles
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     copies = [package for folder in folders for package in _copies(Path(folder))]
     composed = list(_composed(arguments, names)) if names or not arguments.targets else []
     judging = _judges(sources.find(arguments))
-    findings = [finding for package in composed for finding in lint(package, judges=judging)]
+    findings = lint_catalogue(composed, judges=judging)
     findings += [finding for package in copies for finding in lint(package, shipped=False, judges=judging)]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])

@@ -59,7 +59,8 @@ def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
         targets[name] = target
         patches.setdefault(name, _empty(operations)).items += operations.items
     if not resources and not patches:
-        raise InputError(Problem("fits no object of the use case", file=str(part.folder)))
+        file = parts.file_of(part.folder) or part.folder
+        raise InputError(Problem("as an option it fits no object of the use case", file=str(file), line=1))
     files = {name: layout.write(operations) for name, operations in sorted(patches.items())}
     return {**resources, **files, "kustomization.yaml": _kustomization(part, sorted(resources), targets)}
 

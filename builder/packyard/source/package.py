@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
+from packyard.source import scripts
 from packyard.source.parts import read_selector
 from packyard.source.record import Fields
 from packyard.source.workspace import Workspace
@@ -84,6 +85,7 @@ def read(workspace: Workspace, name: str) -> Package:
     fields.expect_header("packyard/v1", "Package")
     if not _PATH_PART.match(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
+    fields.problems += scripts.check(folder)
     model = _model(fields)
     shared = _Choice(setters=_values(fields), options=fields.texts("options"))
     _check_parts(workspace, fields, shared)
@@ -137,7 +139,12 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: _Choi
     known = {"/".join(combination) for combination in product(*choices.values())}
     for name in excluded:
         if name not in known:
-            section.fault(section.node, "exclude", f"{name!r} is no use case of the matrix", suggest(name, known))
+            section.fault(
+                _place(section, "exclude", name),
+                "exclude",
+                f"{name!r} is no use case of the matrix",
+                suggest(name, known),
+            )
     found += [_included(workspace, folder, section, item, shared) for item in section.items("include")]
     _check_paths(section, found)
     section.done()

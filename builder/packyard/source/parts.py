@@ -71,10 +71,8 @@ class Part:
 def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     """Read a part and all that it builds on; ``kind`` is Kustomization or Component."""
     folder = folder.resolve()
-    if folder in within:
-        circle = " -> ".join(path.name for path in (*within[within.index(folder) :], folder))
-        raise InputError(Problem(f"kustomizations build on each other in a circle: {circle}", file=str(folder)))
-    file = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
+    within = (*within, folder)
+    file = file_of(folder)
     if file is None:
         raise InputError(Problem("holds no kustomization.yaml", file=str(folder)))
     document = parse_one(file.read_bytes(), str(file))
@@ -83,15 +81,15 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
     own: list[Path] = []
     resources: list[Part] = []
     for node in fields.items("resources"):
-        path = _path(fields, node, folder, "resources")
+        path = _path(fields, node, "resources", within)
         if path is not None and path.is_dir():
-            resources.append(read(path, "Kustomization", (*within, folder)))
+            resources.append(read(path, "Kustomization", within))
         elif path is not None:
             own.append(path)
     components = [
-        read(path, "Component", (*within, folder))
+        read(path, "Component", within)
         for node in fields.items("components")
-        if (path := _path(fields, node, folder, "components"))
+        if (path := _path(fields, node, "components", within))
     ]
     generated = [
         found for node in fields.items("configMapGenerator") if (found := generator.read(fields, node, folder))
@@ -115,6 +113,11 @@ def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
         krmfile if krmfile.is_file() else None,
         (*document.head, *first),
     )
+
+
+def file_of(folder: Path) -> Path | None:
+    """Return the kustomization of a folder."""
+    return next((folder / name for name in _NAMES if (folder / name).is_file()), None)
 
 
 def dashed(kind: str) -> str:
@@ -155,13 +158,18 @@ def read_objects(file: Path) -> list[MappingNode]:
     return objects
 
 
-def _path(fields: Fields, node: Node, folder: Path, key: str) -> Path | None:
-    path = folder / node.value if isinstance(node, Scalar) else None
+def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Path | None:
+    path = within[-1] / node.value if isinstance(node, Scalar) else None
     if path is None or not path.exists():
         what = repr(node.value) if isinstance(node, Scalar) else "this"
         fields.fault(node, key, f"{what} is neither a file nor a folder here")
         return None
-    return path.resolve()
+    path = path.resolve()
+    if path in within:
+        circle = " -> ".join(folder.name for folder in (*within[within.index(path) :], path))
+        fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
+        return None
+    return path
 
 
 def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:

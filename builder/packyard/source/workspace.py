@@ -50,6 +50,8 @@ def read(root_dir: Path) -> Workspace:
         license_file=fields.text("license"),
         kubernetes=tuple(fields.texts("kubernetes")),
     )
+    if workspace.license_file and not (root_dir / workspace.license_file).is_file():
+        fields.fault(fields.node and fields.node.get("license"), "license", f"no file {workspace.license_file!r}")
     fields.done()
     return workspace
 

@@ -1,0 +1,32 @@
+"""Faults between the use cases of a catalogue: in one namespace, two that share the name of an object overwrite it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from packyard.checks.finding import Finding, error
+from packyard.checks.parsed import Parsed
+from packyard.text.node import Scalar
+
+#: What use cases share on purpose.
+_SHARED = ("PersistentVolumeClaim", "Namespace")
+
+
+def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
+    """Find objects of different use cases that have one kind and one name, as they are shipped."""
+    seen: dict[tuple[str, ...], Scalar] = {}
+    for parsed in packages:
+        for root in parsed.objects:
+            metadata = root.mapping("metadata")
+            name = metadata.get("name") if metadata else None
+            kind = root.text("kind")
+            if metadata is None or not isinstance(name, Scalar) or not name.value or kind in _SHARED:
+                continue
+            group = root.text("apiVersion").rpartition("/")[0]
+            first = seen.setdefault((group, kind, metadata.text("namespace"), name.value), name)
+            if first.source.name.rpartition("/")[0] != name.source.name.rpartition("/")[0]:
+                message = (
+                    f"{kind} {name.value!r} is in another use case too, and in one namespace one overwrites the other"
+                )
+                hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
+                yield error("shared-name", name.source, name.start, message, hint)

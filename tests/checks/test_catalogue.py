@@ -1,0 +1,61 @@
+"""Faults between use cases."""
+
+from __future__ import annotations
+
+import pytest
+
+import real
+from packyard.checks.lint import lint_catalogue
+from packyard.setters.plan import PackageFiles
+from packyard.source import package, workspace
+from packyard.source.compose import compose_all
+
+OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
+
+
+def shared(*texts: str) -> list[str]:
+    packages = [
+        PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
+    ]
+    found = [finding for finding in lint_catalogue(packages) if finding.rule == "shared-name"]
+    return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
+
+
+JOB = OBJECT.format(version="batch/v1", kind="Job", name="run")
+
+
+def test_finds_use_cases_that_overwrite_each_others_objects() -> None:
+    assert shared(JOB, JOB.replace("run", "ran"), JOB, JOB) == [
+        "p2/a.yaml:4:9 also at p0/a.yaml:4",
+        "p3/a.yaml:4:9 also at p0/a.yaml:4",
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        JOB.replace("run", "ran"),
+        JOB.replace("Job", "CronJob"),
+        JOB.replace("batch/v1", "example.com/v1"),
+        JOB + "  namespace: mine\n",
+        JOB.replace("run", "''"),
+    ],
+)
+def test_other_objects_are_no_finding(other: str) -> None:
+    assert shared(JOB, other) == []
+
+
+def test_a_version_of_a_kind_is_the_same_kind() -> None:
+    assert len(shared(JOB, JOB.replace("batch/v1", "batch/v2"))) == 1
+
+
+def test_claims_are_shared_on_purpose() -> None:
+    claim = OBJECT.format(version="v1", kind="PersistentVolumeClaim", name="disk")
+    assert shared(claim, claim) == []
+
+
+def test_the_use_cases_of_this_repository_share_no_names() -> None:
+    own = workspace.read(real.REPOSITORY)
+    composed = [(name, item) for name in own.package_names() for item in compose_all(own, package.read(own, name))]
+    packages = [item.package_files(f"{name}/{item.use_case.path}/") for name, item in composed]
+    assert [str(each) for each in lint_catalogue(packages) if each.rule == "shared-name"] == []
