@@ -200,6 +200,30 @@ def test_finds_a_service_that_a_set_parts_from_its_pods(found: Found) -> None:
     ]
 
 
+PORT = SERVICE + "  ports:\n  - port: 80\n    targetPort: TARGET\n"
+OPEN = "  - name: web\n    ports:\n    - {name: http, containerPort: 8080}\n"
+
+
+@pytest.mark.parametrize(("target", "sound"), [("8080", True), ("http", True), ("8081", False), ("grpc", False)])
+def test_a_port_of_a_service_leads_to_one_of_a_container(found: Found, target: str, sound: bool) -> None:
+    service = PORT.replace("TARGET", target)
+    expected = [] if sound else ["c.yaml:9:17 error no-such-port"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == expected
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == []  # nothing is declared
+
+
+def test_without_a_target_the_port_is_the_target(found: Found) -> None:
+    service = PORT.replace("    targetPort: TARGET\n", "")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == ["c.yaml:8:11 error no-such-port"]
+
+
+def test_a_port_changes_with_that_of_the_container(found: Found) -> None:
+    pod = POD + OPEN.replace("{name: http, containerPort: 8080}", f"containerPort: run{COMMENT}")
+    service = PORT.replace("TARGET", "run")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service) == ["c.yaml:9:17 error reference-left-behind"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service.replace("run\n", f"run{COMMENT}\n")) == []
+
+
 @pytest.mark.parametrize("kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nnamePrefix: x-\n"])
 def test_says_nothing_of_objects_that_may_come_from_elsewhere(found: Found, kustomization: str) -> None:
     assert found(KRMFILE, b_yaml=POD, kustomization_yaml=kustomization) == []

@@ -183,3 +183,29 @@ def test_finds_a_substitution_that_contains_itself(found: Found) -> None:
         "Krmfile:5:5 error cyclic-substitution",
         "Krmfile:6:5 error cyclic-substitution",
     ]
+
+
+TYPED = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.TAG:
+      type: integer
+      maximum: 9
+      x-k8s-cli: {setter: {name: TAG, value: "1"}}
+      default: "1"
+      example: "1"
+"""
+
+
+@pytest.mark.parametrize(("what", "place"), [("value: ", "6:46"), ("default: ", "7:16"), ("example: ", "8:16")])
+def test_finds_a_value_that_its_own_definition_refuses(found: Found, what: str, place: str) -> None:
+    text = 'a: 1 # {"$openapi":"TAG"}\n'
+    assert found(TYPED, a_yaml=text) == []
+    for bad in ('"10"', '"x"'):
+        findings = found(TYPED.replace(what + '"1"', what + bad), a_yaml=text)
+        assert f"Krmfile:{place} error refused-value" in findings
+
+
+def test_a_value_that_is_still_to_be_set_is_not_refused(found: Found) -> None:
+    required = TYPED.replace('value: "1"', 'value: "", required: true').replace('      default: "1"\n', "")
+    assert found(required, a_yaml='a: "" # {"$openapi":"TAG"}\n') == []

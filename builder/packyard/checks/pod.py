@@ -44,14 +44,13 @@ def _find(node: Node, volumes: frozenset[str]) -> Iterator[Pod]:
             yield from _find(item.value, volumes)
 
 
-def labels(root: Node) -> list[Mapping]:
-    """Return the labels of every pod in an object: those of its template, or of the Pod itself."""
+def templates(root: Node) -> list[Mapping]:
+    """Return what carries the metadata of pods: templates, or a Pod itself; in a Workflow there is nothing."""
     found = []
     for node in walk(root):
         spec = node.mapping("spec") if isinstance(node, Mapping) else None
         if isinstance(node, Mapping) and spec and isinstance(spec.get("containers"), Sequence):
-            own = node.mapping("metadata", "labels")
-            found += [own] if own else []
+            found.append(node)
     return found
 
 

@@ -50,7 +50,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if kind == "Pod" and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
             yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
-        for template in _templates(root):
+        for template in pods.templates(root):
             if template is not root:
                 yield from _labelled(template, root, "the pod")
             yield from _sidecar(template, kind)
@@ -87,14 +87,6 @@ class _Package:
         """Return the setter whose value a field is."""
         found = self._bound.get(id(node))
         return found if isinstance(found, Setter) else None
-
-
-def _templates(root: Mapping) -> Iterator[Mapping]:
-    """Yield what carries the metadata of pods: templates, a Pod itself; of a Workflow nothing."""
-    for node in walk(root):
-        spec = node.mapping("spec") if isinstance(node, Mapping) else None
-        if isinstance(node, Mapping) and spec and pods.mappings(spec.get("containers")):
-            yield node
 
 
 def _sleeps(root: Mapping) -> bool:

@@ -1,4 +1,4 @@
-"""Selectors of Services: the pods that they select, now and after a set."""
+"""Services: the pods and the ports of the package that they lead to, now and after a set."""
 
 from __future__ import annotations
 
@@ -17,11 +17,52 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     changed_by = reached(parsed)
-    labels = [found for root in parsed.objects for found in pods.labels(root)]
+    templates = (template for root in parsed.objects for template in pods.templates(root))
+    labels = [found for template in templates if (found := template.mapping("metadata", "labels"))]
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if root.text("kind") == "Service" else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
             yield from _selected(selector, labels, changed_by, complete=parsed.complete)
+            yield from _ports(root, selector, parsed, changed_by)
+
+
+def _ports(
+    service: MappingNode, selector: MappingNode, parsed: Parsed, changed_by: Mapping[int, frozenset[str]]
+) -> Iterator[Finding]:
+    """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
+    templates = [each for root in parsed.objects for each in pods.templates(root) if _matches(each, selector)]
+    containers = [container for each in templates for pod in pods.find(each) for container in pod.containers]
+    declared = [port for container in containers for port in pods.mappings(container.get("ports"))]
+    spec = service.mapping("spec")
+    for port in pods.mappings(spec.get("ports")) if spec and declared else ():
+        target = port.get("targetPort") or port.get("port")
+        if not isinstance(target, Scalar) or not target.value:
+            continue
+        matching = [
+            each.get(field)
+            for each in declared
+            for field in ("name", "containerPort")
+            if each.text(field) == target.value
+        ]
+        here, there = (
+            changed_by.get(id(target), frozenset()),
+            [changed_by.get(id(node), frozenset()) for node in matching],
+        )
+        if not matching:
+            known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
+            message = f"port {target.value} leads to no port that a container of the selected pods declares"
+            yield error("no-such-port", target.source, target.start, message, f"there is {', '.join(sorted(known))}")
+        elif here not in there:
+            message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
+            yield error("reference-left-behind", target.source, target.start, message, "give both the same comment")
+
+
+def _matches(template: MappingNode, selector: MappingNode) -> bool:
+    labels = template.mapping("metadata", "labels")
+    wanted = ((entry.name, entry.value) for entry in selector.entries)
+    return labels is not None and all(
+        isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted
+    )
 
 
 def _selected(

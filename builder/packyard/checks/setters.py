@@ -13,6 +13,7 @@ from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
+from packyard.setters.value import faults
 from packyard.text.document import walk
 from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
@@ -135,6 +136,7 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is no text, and kustomize then refuses every set"
             yield error("unquoted-value", value.source, value.start, message, "put it in quotes")
+    yield from _refused(entry, body, setter)
     if shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
         if setter.is_set:
@@ -143,6 +145,17 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
         else:
             message = f"setter {setter.name} is required, but ships the value {setter.value!r}: nobody is asked for one"
             yield warning("required-with-value", *_key(place), message, 'ship value: "", or take required out')
+
+
+def _refused(entry: Entry, body: Mapping, setter: Setter) -> Iterator[Finding]:
+    """Find a value, a default or an example that the definition itself does not admit."""
+    shipped = body.get("value") if not setter.is_list else None
+    schema = entry.value if isinstance(entry.value, Mapping) else None
+    for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
+        if isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example"):
+            for fault in faults(setter, [node.value]):
+                message = f"the {what} of {setter.name} is refused by its own definition: {fault}"
+                yield error("refused-value", node.source, node.start, message, "mend one of them")
 
 
 def _values(body: Mapping) -> Iterator[Scalar]:
