@@ -16,9 +16,11 @@ from packyard.source import scripts
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
 from packyard.source.workspace import Workspace
-from packyard.text.document import parse
+from packyard.text.document import parse_shared
 from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Source
 from packyard.text.plain import to_value
+from packyard.text.sharing import Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,11 @@ class DocumentedRule:
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
     """Build the bundle of one package. The same sources and version give the same tar on every machine."""
-    package = packages.read(workspace, name)
+    with Sharing():
+        return _assemble(workspace, packages.read(workspace, name), version)
+
+
+def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     composed = compose_all(workspace, package)
     described = {item.use_case.path: _describe(item) for item in composed}
     documented = [_document(item, described[item.use_case.path]) for item in composed]
@@ -74,7 +80,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
     members += _own_files(workspace, package)
     members.append(Member(path="README.md", data=_readme(workspace, package, version, documented)))
     use_cases = {f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()}
-    return bundle.build(name, version, members, use_cases=use_cases, model=package.model)
+    return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
 
 
 def _rows(item: Composed) -> list[Row]:
@@ -84,7 +90,7 @@ def _rows(item: Composed) -> list[Row]:
 def _objects(item: Composed) -> list[Mapping[str, object]]:
     found: list[Mapping[str, object]] = []
     for _, name in item.objects:
-        for document in parse(item.files[name], name):
+        for document in parse_shared(Source(name, item.files[name].decode())):
             value = to_value(document.root) if isinstance(document.root, MappingNode) else None
             if isinstance(value, dict):
                 found.append(value)

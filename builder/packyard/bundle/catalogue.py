@@ -14,6 +14,7 @@ from packyard.bundle.packed import Packed
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.source import workspace
+from packyard.text.sharing import Sharing
 from packyard.work import code, executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
@@ -71,6 +72,7 @@ class Packing:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.sharing = Sharing()
         self.kept = Kept(Cache(plan.cache_dir), Observed(plan.root_dir)) if plan.cache_dir else None
 
     def __call__(self, name: str) -> tuple[Packed, str]:
@@ -78,7 +80,7 @@ class Packing:
         found = self.find(name)
         if found is not None:
             return found, ""
-        with Reads(self.plan.root_dir) as reads:
+        with Reads(self.plan.root_dir) as reads, self.sharing:
             packed = Packed.of(assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version))
         if self.kept:
             try:

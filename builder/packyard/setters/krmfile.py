@@ -27,6 +27,7 @@ from packyard.text.edit import Edit
 from packyard.text.node import Collection, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
+from packyard.text.sharing import once
 
 NAME = "Krmfile"
 #: One that defines nothing: the very bytes of kustomize 3.8.7.
@@ -92,6 +93,11 @@ class Krmfile:
             edits += _put_plain(definition, "description", description, new)
             edits += append(definition, new, set())
         return edits
+
+
+def parse_krmfile(source: Source) -> Krmfile:
+    """Parse a Krmfile; within `Sharing` one of equal text and name is the same."""
+    return once(("krmfile", source.name, source.text), lambda: Krmfile(source))
 
 
 def create(file: Path) -> None:

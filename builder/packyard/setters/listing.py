@@ -12,7 +12,7 @@ from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.plan import PackageFiles, read_krmfile, sets
 from packyard.setters.rules import rule
-from packyard.text.document import decode, parse_text
+from packyard.text.document import decode, parse_shared
 from packyard.text.node import Source
 
 #: kpt's names of types, which are those of YAML, in the words of a definition.
@@ -88,7 +88,7 @@ def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str
         if not comment.is_marked(data):
             continue
         name = package.where + path
-        for document in parse_text(Source(name, decode(data, name)[1])):
+        for document in parse_shared(Source(name, decode(data, name)[1])):
             for bound in bindings.find(document):
                 definition = definitions.resolve(bound.reference)
                 if definition is not None and sets(definition, bound.node):

@@ -15,9 +15,9 @@ from packyard.setters import block, comment, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
-from packyard.setters.krmfile import NAME, Krmfile, last_end, line_break
+from packyard.setters.krmfile import NAME, Krmfile, last_end, line_break, parse_krmfile
 from packyard.text import edit
-from packyard.text.document import decode, parse_text
+from packyard.text.document import decode, parse_shared
 from packyard.text.edit import Edit
 from packyard.text.node import Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
@@ -111,7 +111,7 @@ class Plan(Value):
 def read_krmfile(package: PackageFiles) -> Krmfile:
     """Parse a package's definitions."""
     name = package.where + package.name
-    return Krmfile(Source(name, decode(package.krmfile, name)[1]))
+    return parse_krmfile(Source(name, decode(package.krmfile, name)[1]))
 
 
 def plan(
@@ -190,7 +190,7 @@ def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter]
         if comment.is_marked(data, names):
             fields = _Fields(definitions, changed, counts)
             source = Source(package.where + path, decode(data, package.where + path)[1])
-            for document in parse_text(source, around=names):
+            for document in parse_shared(source, around=names):
                 fields.visit(document)
             changes += fields.changes
             _apply(data, source, fields.edits, path, files)

@@ -13,7 +13,7 @@ from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.krmfile import Krmfile
+from packyard.setters.krmfile import Krmfile, parse_krmfile
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import PLAIN_TYPES
 from packyard.source import patch
@@ -21,8 +21,8 @@ from packyard.source.parts import Part
 from packyard.source.rules import entry as rules_entry
 from packyard.source.rules import is_here
 from packyard.text import layout
-from packyard.text.document import decode, parse_text
-from packyard.text.node import Document, Entry, Source
+from packyard.text.document import decode, parse_shared, parse_text
+from packyard.text.node import Entry, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
@@ -39,7 +39,7 @@ def compose_krmfile(
     Those of ``rules`` stand below of which every setter is reached.
     """
     entries = _definitions(part)
-    krmfile = Krmfile(Source("Krmfile", _write(list(entries.values()), {}).decode()))
+    krmfile = parse_krmfile(Source("Krmfile", _write(list(entries.values()), {}).decode()))
     reached = _reached(krmfile.definitions, documents)
     kept = [entry for key, entry in entries.items() if key in reached]
     defaults = {
@@ -54,7 +54,7 @@ def compose_krmfile(
 
 def without(krmfile: bytes, other: bytes) -> bytes:
     """Return a Krmfile with the definitions that another one does not have; empty where none is left."""
-    entries = [_entries(Krmfile(Source("Krmfile", data.decode()))) for data in (krmfile, other)]
+    entries = [_entries(parse_krmfile(Source("Krmfile", data.decode()))) for data in (krmfile, other)]
     known = {entry.name for entry in entries[1]}
     left = [entry for entry in entries[0] if entry.name not in known]
     return _write(left, {}) if left else b""
@@ -70,7 +70,7 @@ def _definitions(part: Part) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     problems = []
     for path in dict.fromkeys(part.krmfiles()):
-        krmfile = Krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
+        krmfile = parse_krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
         for entry in _entries(krmfile):
             other = found.setdefault(entry.name, entry)
             if other is not entry and to_value(other.value) != to_value(entry.value):
@@ -95,24 +95,31 @@ def _with_implied(entries: dict[str, Entry]) -> dict[str, Entry]:
             implied = f"{SUBSTITUTION_PREFIX}{name}_VALUE"
             if implied not in entries:
                 found[implied] = _as_text(implied, name)
-    for entry in found.values():
+    for key, entry in found.items():
         definition = entry.value
         substitution = definition.mapping("x-k8s-cli", "substitution") if isinstance(definition, MappingNode) else None
         if substitution is not None and substitution.get("values") is None:
-            substitution.entries.append(_values(substitution.text("pattern"), entries))
+            found[key] = patch.clone_entry(entry)
+            _substitution(found[key]).entries.append(_values(substitution.text("pattern"), entries))
+    return found
+
+
+def _substitution(entry: Entry) -> MappingNode:
+    assert isinstance(entry.value, MappingNode)
+    found = entry.value.mapping("x-k8s-cli", "substitution")
+    assert found is not None
     return found
 
 
 def _as_text(key: str, name: str) -> Entry:
-    root = _parse(f"""\
+    root = _mapping(f"""\
 {key}:
   description: {name} as text.
   x-k8s-cli:
     substitution:
       name: {name}_VALUE
       pattern: ${{{name}}}
-""").root
-    assert isinstance(root, MappingNode)
+""")
     return root.entries[0]
 
 
@@ -122,9 +129,7 @@ def _values(pattern: str, entries: Mapping[str, Entry]) -> Entry:
     for name in dict.fromkeys(_MARKER.findall(pattern)):
         prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
         lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
-    root = _parse("\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n").root
-    assert isinstance(root, MappingNode)
-    return root.entries[0]
+    return _mapping("\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n").entries[0]
 
 
 def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
@@ -132,7 +137,7 @@ def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[st
     reached: set[str] = set()
     todo: list[Setter | Substitution] = []
     for name, data in documents.items():
-        for document in parse_text(Source(name, data.decode())):
+        for document in parse_shared(Source(name, data.decode())):
             todo += [found for bound in bindings.find(document) if (found := definitions.resolve(bound.reference))]
     while todo:
         definition = todo.pop()
@@ -147,13 +152,11 @@ def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[st
 
 
 def _write(entries: list[Entry], defaults: Mapping[str, str], rules: Sequence[Rule] = ()) -> bytes:
-    root = _parse("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n").root
-    assert isinstance(root, MappingNode)
+    root = _mapping("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n")
     definitions = root.mapping("openAPI", "definitions")
     assert definitions is not None
     for entry in entries:
-        added = Entry(entry.key, patch.clone(entry.value), entry.start)
-        added.head, added.foot, added.comment = list(entry.head), list(entry.foot), entry.comment
+        added = patch.clone_entry(entry)
         name = entry.name.removeprefix(SETTER_PREFIX)
         if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
             _add_default(added.value, defaults[name])
@@ -166,12 +169,13 @@ def _write(entries: list[Entry], defaults: Mapping[str, str], rules: Sequence[Ru
 def _add_default(definition: MappingNode, text: str) -> None:
     """Record the value as shipped, so that it can be gone back to, in the spelling of the definition's type."""
     plain = definition.text("type") in PLAIN_TYPES or is_plain_text(text)
-    root = _parse(f"default: {text if plain else double_quoted(text)}\n").root
-    assert isinstance(root, MappingNode)
+    root = _mapping(f"default: {text if plain else double_quoted(text)}\n")
     if definition.get("default") is None:
         position = next((i for i, entry in enumerate(definition.entries) if entry.name == "x-k8s-cli"), 0)
         definition.entries.insert(position, root.entries[0])
 
 
-def _parse(text: str) -> Document:
-    return parse_text(Source("Krmfile", text))[0]
+def _mapping(text: str) -> MappingNode:
+    root = parse_text(Source("Krmfile", text))[0].root
+    assert isinstance(root, MappingNode)
+    return root

@@ -37,7 +37,7 @@ class Generated:
         return dict(self.labels).get("app.kubernetes.io/component", self.files[0].stem)
 
     def root(self) -> MappingNode:
-        """Return the object."""
+        """Return the object, for the caller to change."""
         lines = ["apiVersion: v1", "kind: ConfigMap", "metadata:", f"  name: {self.name} {self.comment}".rstrip()]
         lines += (
             ["  labels:", *(f"    {key}: {double_quoted(text)}" for key, text in self.labels)] if self.labels else []

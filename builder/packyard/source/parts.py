@@ -15,8 +15,9 @@ from pathlib import Path
 from packyard.errors import InputError, Problem
 from packyard.source import generator
 from packyard.source.generator import Generated
+from packyard.source.patch import clone
 from packyard.source.record import Fields
-from packyard.text.document import check_keys, parse, parse_one, parse_text
+from packyard.text.document import check_keys, decode, parse_one, parse_shared
 from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 
@@ -144,17 +145,19 @@ def read_selector(fields: Fields, *, pods: bool = False) -> tuple[dict[str, str]
 
 
 def read_objects(file: Path) -> list[MappingNode]:
-    """Read the Kubernetes objects of a resource file."""
+    """Read the Kubernetes objects of a resource file, for the caller to change."""
     objects = []
-    for document in parse(file.read_bytes(), str(file)):
+    for document in parse_shared(Source(str(file), decode(file.read_bytes(), str(file))[1])):
         if document.root is None or (isinstance(document.root, Scalar) and not document.root.lexeme):
             continue
         check_keys(document)
         if not isinstance(document.root, MappingNode):
             raise InputError(Problem("holds a document that is no Kubernetes object", file=str(file)))
-        if document.head and document.root.entries:
-            document.root.entries[0].head[:0] = document.head
-        objects.append(document.root)
+        root = clone(document.root)
+        assert isinstance(root, MappingNode)
+        if document.head and root.entries:
+            root.entries[0].head[:0] = document.head
+        objects.append(root)
     return objects
 
 
@@ -193,7 +196,7 @@ def _inline(fields: Fields, text: str) -> Document:
     node = fields.node.get("patch") if fields.node else None
     line = node.source.locate(node.start)[0] if node else 0
     source = Source(f"{fields.file} (patch in line {line})", text)
-    documents = [document for document in parse_text(source) if document.root is not None]
+    documents = [document for document in parse_shared(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(Problem("a patch has to be one document", file=source.name))
     check_keys(documents[0])

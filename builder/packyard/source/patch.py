@@ -27,7 +27,7 @@ def clone(node: Node) -> Node:
         copied = Alias(node.source, node.start, node.end, node.anchor)
     elif isinstance(node, Mapping):
         copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.entries = [_clone_entry(entry) for entry in node.entries]
+        copied.entries = [clone_entry(entry) for entry in node.entries]
     else:
         assert isinstance(node, Sequence)
         copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
@@ -36,7 +36,7 @@ def clone(node: Node) -> Node:
     return copied
 
 
-def _clone_entry(entry: Entry) -> Entry:
+def clone_entry(entry: Entry) -> Entry:
     copied = Entry(entry.key, clone(entry.value), entry.start)
     _like(copied, entry)
     return copied
@@ -186,7 +186,7 @@ def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, pat
             if existing is not None:
                 target.entries.remove(existing)
         elif existing is None:
-            added = _clone_entry(entry)
+            added = clone_entry(entry)
             _refuse_directives(added.value)
             target.entries.append(added)
         else:

@@ -14,6 +14,7 @@ from packyard.errors import InputError, Problem
 from packyard.text.builder import Builder
 from packyard.text.node import Document, Mapping, Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
+from packyard.text.sharing import once
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def parse(data: bytes, name: str) -> list[Document]:
 
 
 def parse_one(data: bytes, name: str) -> Document:
-    """Parse a file that has to hold exactly one document, with no key twice."""
-    documents = [document for document in parse(data, name) if document.root is not None]
+    """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
+    source = Source(name, decode(data, name)[1])
+    documents = [document for document in parse_shared(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=name))
     check_keys(documents[0])
@@ -71,6 +73,11 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
         reason = getattr(error, "reason", None) or str(error)
         raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
     return builder.finish()
+
+
+def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
+    """Parse as `parse_text` does, for a caller who changes no node: within `Sharing` equal texts give the same ones."""
+    return once(("documents", source.name, source.text, tuple(around)), lambda: parse_text(source, around=around))
 
 
 def check_keys(document: Document) -> None:
