@@ -12,9 +12,10 @@ from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Parameter, UseCase
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
 from packyard.source import package as packages
-from packyard.source import scripts
+from packyard.source import preset, scripts
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
+from packyard.source.preset import Preset
 from packyard.source.workspace import Workspace
 from packyard.text.document import parse_shared
 from packyard.text.node import Mapping as MappingNode
@@ -78,7 +79,9 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
         for path, data in item.shipped.items()
     ]
     members += _own_files(workspace, package)
-    members.append(Member(path="README.md", data=_readme(workspace, package, version, documented)))
+    presets = preset.read_all(workspace, package)
+    members += [Member(path=f"{preset.DIRECTORY}/{item.name}.yaml", data=item.data) for item in presets]
+    members.append(Member(path="README.md", data=_readme(workspace, package, version, documented, presets)))
     use_cases = {f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()}
     return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
 
@@ -129,7 +132,13 @@ def _own_files(workspace: Workspace, package: Package) -> list[Member]:
     return members
 
 
-def _readme(workspace: Workspace, package: Package, version: str, use_cases: Sequence[DocumentedUseCase]) -> bytes:
+def _readme(
+    workspace: Workspace,
+    package: Package,
+    version: str,
+    use_cases: Sequence[DocumentedUseCase],
+    presets: Sequence[Preset],
+) -> bytes:
     context: dict[str, object] = {
         "name": package.name,
         "version": version,
@@ -138,6 +147,7 @@ def _readme(workspace: Workspace, package: Package, version: str, use_cases: Seq
         "use_cases": use_cases,
         "parameters": merge_parameters(use_cases),
         "rules": merge_rules(use_cases),
+        "presets": presets,
         "retired": package.retired,
     }
     documents = packages.documents(workspace, package)

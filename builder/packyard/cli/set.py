@@ -21,7 +21,7 @@ from pathlib import Path
 
 from packyard.cli import flags, output, state
 from packyard.cli.flags import Flags
-from packyard.errors import Problem, UnavailableError, UsageError, on_one_line, refuse
+from packyard.errors import UnavailableError, UsageError, on_one_line
 from packyard.setters.change import PackageChange, change_setters
 
 _SWITCHES = {"recurse-subpackages": False, "dry-run": False, "help": False}
@@ -100,26 +100,13 @@ def _values(words: list[str]) -> dict[str, list[str]]:
 
 
 def _read_values(file: Path) -> dict[str, list[str]]:
-    """Read a values file: names with texts, or with lists of texts for list setters."""
-    from packyard.text.document import parse_one
-    from packyard.text.node import Mapping, Scalar, Sequence
+    from packyard.setters import valuesfile
 
     try:
-        root = parse_one(file.read_bytes(), str(file)).root
+        data = file.read_bytes()
     except OSError as error:
         raise UnavailableError(f"{file}: {error.strerror}") from error
-    problems: list[Problem] = []
-    values: dict[str, list[str]] = {}
-    for entry in root.entries if isinstance(root, Mapping) else ():
-        nodes = [item.value for item in entry.value.items] if isinstance(entry.value, Sequence) else [entry.value]
-        values[entry.name] = [node.value for node in nodes if isinstance(node, Scalar)]
-        if len(values[entry.name]) != len(nodes) or not nodes:
-            line = entry.key.source.locate(entry.start)[0]
-            problems.append(Problem(f"{entry.name} needs a text or a list of texts", file=str(file), line=line))
-    if not isinstance(root, Mapping):
-        problems.append(Problem("a values file is a mapping of names to values", file=str(file)))
-    refuse(problems)
-    return values
+    return {name: given.texts for name, given in valuesfile.parse(data, str(file)).given.items()}
 
 
 def _document(change: PackageChange) -> dict[str, object]:

@@ -6,13 +6,13 @@ resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse, suggest
 from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
 from packyard.setters.value import faults
-from packyard.source import kustomization, option, parts, rules
+from packyard.source import kustomization, option, parts, preset, rules
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import compose_krmfile, without
 from packyard.source.option import Option
@@ -46,8 +46,17 @@ class Composed:
 
 
 def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
-    """Compose every use case of a package; a value that none of the use cases it is given to can use is refused."""
+    """Compose every use case of a package; values and presets that its use cases cannot use are refused."""
     composed = [compose(workspace, package, use_case) for use_case in package.use_cases]
+    _check_values(composed)
+    presets = preset.read_all(workspace, package)
+    if presets:
+        preset.check(presets, {item.use_case.path: read_krmfile(item.package_files()) for item in composed})
+    return composed
+
+
+def _check_values(composed: Sequence[Composed]) -> None:
+    """Refuse a value that none of the use cases it is given to can use."""
     given = {(value.line, name): value for item in composed for name, value in item.use_case.setters.items()}
     used = {
         (value.line, name)
@@ -57,7 +66,7 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
     }
     unknown = [key for key in sorted(given) if key not in used]
     if not unknown:
-        return composed
+        return
     known = {name for item in composed for name in read_krmfile(item.package_files()).definitions.setters}
     known |= {name for item in composed for offered in item.options for name in _defined(offered)}
     refuse(
@@ -65,7 +74,6 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
         for line, name in unknown
         for value in [given[line, name]]
     )
-    return composed
 
 
 def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:

@@ -12,7 +12,7 @@ from packyard.errors import InputError, Problem, suggest
 from packyard.source import scripts
 from packyard.source.parts import read_selector
 from packyard.source.record import Fields
-from packyard.source.workspace import Workspace
+from packyard.source.workspace import SHARED, Workspace
 from packyard.text.document import decode, parse_one
 from packyard.text.node import Node, Scalar
 
@@ -63,6 +63,7 @@ class Package:
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
     docs: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
     retired: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -97,6 +98,7 @@ def read(workspace: Workspace, name: str) -> Package:
         model=model,
         use_cases=tuple(use_cases),
         docs=tuple(fields.texts("docs")),
+        presets=tuple(_presets(fields)),
         retired={key: node.value for key, node in fields.mapping("retired").items()},
     )
     fields.done()
@@ -111,6 +113,15 @@ def _model(fields: Fields) -> dict[str, str]:
     model = {key: child.text(key, "" if key in ("license", "source") else None) for key in _MODEL_KEYS}
     child.done()
     return {key: value for key, value in model.items() if value}
+
+
+def _presets(fields: Fields) -> list[str]:
+    names = fields.texts("presets")
+    for name in names:
+        if not _PATH_PART.match(name) or names.count(name) > 1:
+            message = f"{name!r} has to be lower case words joined by dashes, and stand once"
+            fields.fault(_place(fields, "presets", name), "presets", message)
+    return names
 
 
 def _values(fields: Fields) -> dict[str, Value]:
@@ -255,7 +266,7 @@ def documents(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
 
     A fragment is the package's own ``docs/NAME.md``, else the shared ``packages/_shared/docs/NAME.md``.
     """
-    folders = (package.folder / "docs", workspace.root_dir / "packages" / "_shared" / "docs")
+    folders = (package.folder / "docs", workspace.root_dir / "packages" / SHARED / "docs")
     found: list[tuple[str, str]] = []
     problems: list[Problem] = []
     for name in package.docs:

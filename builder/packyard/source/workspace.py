@@ -10,6 +10,8 @@ from packyard.source import record
 from packyard.text.document import parse_one
 
 FILE = "packyard.yaml"
+#: The folder beside the packages with what several of them name.
+SHARED = "_shared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

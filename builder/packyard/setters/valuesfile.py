@@ -1,0 +1,61 @@
+"""A values file: names of setters with what they are set to, and, in the comment that begins it, what it is for.
+
+# Workers with 16 CPUs.
+CPU_REQUEST: "14"
+ARGUMENTS: [--verbose, --seed=1]
+"""
+
+from __future__ import annotations
+
+from packyard.errors import Problem, refuse
+from packyard.text.document import parse_one
+from packyard.text.node import Mapping, Node, Scalar, Sequence
+from packyard.text.value import Value
+
+
+class Given(Value):
+    """The texts that a values file gives one setter, more than one for a list setter alone, and the place."""
+
+    __slots__ = ("file", "line", "name", "texts")
+
+    def __init__(self, name: str, texts: list[str], file: str, line: int) -> None:
+        self.name = name
+        self.texts = texts
+        self.file = file
+        self.line = line
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with what is given, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint)
+
+
+class ValuesFile(Value):
+    """What a values file says."""
+
+    __slots__ = ("description", "given")
+
+    def __init__(self, description: str, given: dict[str, Given]) -> None:
+        self.description = description
+        self.given = given
+
+
+def parse(data: bytes, file: str) -> ValuesFile:
+    """Read a values file; every name without a text or a list of texts is named at once."""
+    root = parse_one(data, file).root
+    if not isinstance(root, Mapping):
+        refuse([Problem("a values file is a mapping of names to values", file=file)])
+    problems: list[Problem] = []
+    given: dict[str, Given] = {}
+    entries = root.entries if isinstance(root, Mapping) else []
+    for entry in entries:
+        nodes: list[Node] = [entry.value]
+        if isinstance(entry.value, Sequence):
+            nodes = [item.value for item in entry.value.items]
+        texts = [node.value for node in nodes if isinstance(node, Scalar)]
+        item = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
+        given[entry.name] = item
+        if len(texts) != len(nodes) or not nodes:
+            problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
+    refuse(problems)
+    head = entries[0].head if entries else []
+    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)

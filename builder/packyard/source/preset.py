@@ -1,0 +1,90 @@
+"""Presets: values files that a package ships, for a machine type or a size of cluster, say.
+
+presets: [sixteen-cpus]      in package.yaml: the package's own presets/sixteen-cpus.yaml, or that of packages/_shared
+presets/sixteen-cpus.yaml    in the bundle, byte for byte, for `packyard set . --values … -R`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters import value
+from packyard.setters.definition import Setter
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.rules.rule import read as read_rules
+from packyard.setters.valuesfile import Given, ValuesFile, parse
+from packyard.source.package import Package
+from packyard.source.workspace import SHARED, Workspace
+
+DIRECTORY = "presets"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One values file of a package: its name without ``.yaml``, its bytes and what they say."""
+
+    name: str
+    data: bytes
+    values: ValuesFile
+
+
+def read_all(workspace: Workspace, package: Package) -> list[Preset]:
+    """Read the presets that package.yaml names, in its order; every fault of every file is named at once."""
+    own, shared = (folder / DIRECTORY for folder in (package.folder, workspace.root_dir / "packages" / SHARED))
+    found: list[Preset] = []
+    problems: list[Problem] = []
+    for name in package.presets:
+        file = next((folder / f"{name}.yaml" for folder in (own, shared) if (folder / f"{name}.yaml").is_file()), None)
+        if file is None:
+            known = {path.stem for folder in (own, shared) for path in folder.glob("*.yaml")}
+            problems.append(Problem(f"presets: no preset {name!r}", file=package.file, hint=suggest(name, known)))
+            continue
+        try:
+            preset = Preset(name, file.read_bytes(), parse(file.read_bytes(), str(file)))
+        except InputError as error:
+            problems += error.problems
+            continue
+        found.append(preset)
+        if not preset.values.description:
+            problems.append(Problem("begins with no comment that says what it is for", file=str(file), line=1))
+    problems += [
+        Problem("is not among the presets of package.yaml", file=str(file), hint="name it there, or take it away")
+        for file in sorted(own.glob("*"))
+        if file.name not in {f"{name}.yaml" for name in package.presets}
+    ]
+    refuse(problems)
+    return found
+
+
+def check(presets: Sequence[Preset], use_cases: Mapping[str, Krmfile]) -> None:
+    """Refuse a preset that names what no use case has, or gives one of them what its definitions or rules refuse."""
+    problems = [problem for preset in presets for problem in _check(preset, use_cases)]
+    refuse({str(problem): problem for problem in problems}.values())
+
+
+def _check(preset: Preset, use_cases: Mapping[str, Krmfile]) -> Iterator[Problem]:
+    known = {name for krmfile in use_cases.values() for name in krmfile.definitions.setters}
+    for name, given in preset.values.given.items():
+        if name not in known:
+            yield given.problem(f"no use case has a setter {name}", suggest(name, known))
+    for path, krmfile in use_cases.items():
+        setters = krmfile.definitions.setters
+        here = {name: given for name, given in preset.values.given.items() if name in setters}
+        wrong = [
+            given.problem(fault) for name, given in here.items() for fault in value.faults(setters[name], given.texts)
+        ]
+        yield from wrong or _broken(path, krmfile, here)
+
+
+def _broken(path: str, krmfile: Krmfile, given: Mapping[str, Given]) -> Iterator[Problem]:
+    setters: dict[str, Setter] = dict(krmfile.definitions.setters)
+    for name, item in given.items():
+        changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": item.texts[0]}
+        setters[name] = setters[name].replaced(is_set=True, **changed)
+    for rule in read_rules(krmfile.root):
+        problem = rule.broken(setters)
+        names = [name for name in rule.names if name in given]
+        if problem and names:
+            yield given[names[0]].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)
