@@ -174,3 +174,15 @@ def test_the_catalogue_says_that_requests_are_at_most_limits_in_every_use_case_t
             data = item.files["Krmfile"]
             if b"setters.CPU_REQUEST:" in data and b"setters.CPU_LIMIT:" in data:
                 assert "quantity(CPU_REQUEST) <= quantity(CPU_LIMIT)" in rules_of(data), (name, item.use_case.path)
+
+
+def test_the_rules_of_an_option_lie_beside_its_definitions(tree: Path) -> None:
+    package = tree / "packages/bert/package.yaml"
+    package.write_text(PACKAGE.replace("      many: {base: job, overlays: [shards]}\n", "options: [shards]\n"))
+    define(tree, rule("WORKERS < 100"), rule("SHARDS * 1 >= WORKERS") + rule("RETRIES < 9").removeprefix("rules:\n"))
+    found = workspace.read(tree)
+    (item,) = compose_all(found, packages.read(found, "bert"))
+    assert rules_of(item.files["Krmfile"]) == ["WORKERS < 100"]
+    assert rules_of(item.shipped["options/shards/Krmfile.option"]) == ["SHARDS * 1 >= WORKERS", "RETRIES < 9"]
+    define(tree, overlay=rule("SHARDS < WORKERS"))
+    assert "the defaults and the examples of what is required break the rule" in refused(tree)[0]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse, suggest
+from packyard.setters.definition import Setter
 from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
 from packyard.setters.value import faults
 from packyard.source import kustomization, option, parts, preset, rules
@@ -94,7 +95,10 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     if values:
         planned = _with_values(files, use_case, unused)
         files.update(planned.files)
-        refuse(rules.check(applying, planned.definitions.setters, workspace))
+        setters = planned.definitions.setters
+        refuse(rules.check(applying, setters, workspace))
+        for item in options:
+            refuse(rules.check(item.rules, {**_defined(item), **setters}, workspace) if item.rules else ())
         of_options = {name for item in options for name in _defined(item)}
         unused = [name for name in unused if name not in of_options]
     kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))
@@ -121,19 +125,22 @@ def _options(
         both = Part(part.folder, resources=(part,), components=(component,))
         whole = PackageFiles(compose_krmfile(both, files, values), files)
         known = read_krmfile(whole).definitions.setters
+        own = tuple(rules.gather(component))
+        here = {*known, *read_krmfile(PackageFiles(krmfile, {})).definitions.setters} if own else known
+        applying = [rule for rule in own if rules.is_here(rule, here)]
         given = {key: [text] for key, text in values.items() if key in known}
         files = {**files, **plan(whole, given, mark=False).files}
-        definitions = without(files.pop("Krmfile", whole.krmfile), krmfile)
+        definitions = without(files.pop("Krmfile", whole.krmfile), krmfile, applying)
         if definitions:
             files[option.DEFINITIONS] = definitions
-        found.append(Option(name, option.describe(component), files))
+        found.append(Option(name, option.describe(component), files, own))
     return tuple(found)
 
 
-def _defined(item: Option) -> set[str]:
-    """Return the names of the setters that an option adds."""
+def _defined(item: Option) -> Mapping[str, Setter]:
+    """Return the setters that an option adds."""
     data = item.files.get(option.DEFINITIONS)
-    return set(read_krmfile(PackageFiles(data, {})).definitions.setters) if data else set()
+    return read_krmfile(PackageFiles(data, {})).definitions.setters if data else {}
 
 
 def _resources(files: Mapping[str, bytes]) -> dict[str, bytes]:

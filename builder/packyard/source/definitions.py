@@ -52,12 +52,12 @@ def compose_krmfile(
     return _write(kept, {name: text for name, text in defaults.items() if text or name not in required}, applying)
 
 
-def without(krmfile: bytes, other: bytes) -> bytes:
-    """Return a Krmfile with the definitions that another one does not have; empty where none is left."""
+def without(krmfile: bytes, other: bytes, rules: Sequence[Rule] = ()) -> bytes:
+    """Return a Krmfile with the definitions that another does not have, and rules; empty where nothing is left."""
     entries = [_entries(parse_krmfile(Source("Krmfile", data.decode()))) for data in (krmfile, other)]
     known = {entry.name for entry in entries[1]}
     left = [entry for entry in entries[0] if entry.name not in known]
-    return _write(left, {}) if left else b""
+    return _write(left, {}, rules) if left or rules else b""
 
 
 def _entries(krmfile: Krmfile) -> list[Entry]:

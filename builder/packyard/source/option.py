@@ -2,7 +2,7 @@
 
     options/debug/kustomization.yaml    a Component: its description, the objects that it adds, its patches
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
-    options/debug/Krmfile.option        definitions that its fields need and the use case does not have
+    options/debug/Krmfile.option        definitions that its fields need and the use case does not have, and its rules
 
 In the sources an option is an overlay like any other. Patches find their objects by kind, and by the component label
 where a use case has several of that kind, as names are for the user to change.
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem
+from packyard.setters.rules.rule import Rule
 from packyard.source import parts
 from packyard.source.accumulate import Expanded, Object, accumulate, file_names
 from packyard.source.parts import Part
@@ -29,11 +30,12 @@ COMPONENT_LABEL = "app.kubernetes.io/component"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of one use case: what it is for, and its files by their path below ``options/NAME``."""
+    """An option of one use case: what it is for, its files by their path below ``options/NAME``, its rules."""
 
     name: str
     description: str
     files: Mapping[str, bytes]
+    rules: tuple[Rule, ...] = ()
 
 
 def describe(part: Part) -> str:
