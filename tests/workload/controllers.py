@@ -25,6 +25,8 @@ _LAUNCHER = {
     "OMPI_MCA_orte_default_hostfile": f"{_CONFIG_DIR}/hostfile",
     "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
 }
+#: Of what a template of Argo's may say, as a pod does.
+_OF_POD = ("initContainers", "securityContext", "serviceAccountName", "volumes")
 _NO_GPU = {"NVIDIA_VISIBLE_DEVICES": "", "NVIDIA_DRIVER_CAPABILITIES": ""}
 
 
@@ -153,6 +155,16 @@ def _job_pod(name: str, pod_name: str, spec: Object) -> Object:
 def pod(item: Object) -> list[Object]:
     """Return a pod that nobody but its user makes."""
     return [_pod(item["metadata"]["name"], item)]
+
+
+def workflow_pod(item: Object, template: Object, number: int) -> Object:
+    """Return the pod of a template of Argo, the ``number``-th of a Workflow, without what Argo adds."""
+    name = item["metadata"]["name"]
+    spec = {key: value for key, value in template.items() if key in _OF_POD}
+    spec |= {"restartPolicy": "Never", "containers": [{**template["container"], "name": "main"}]}
+    pod = _pod(f"{name}-{template['name']}-{number}", {"metadata": template.get("metadata", {}), "spec": spec})
+    pod["metadata"]["labels"]["workflows.argoproj.io/workflow"] = name
+    return pod
 
 
 def deployment(item: Object) -> list[Object]:

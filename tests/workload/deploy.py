@@ -49,6 +49,23 @@ def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     return [cluster.start(pod) for pod in pods]
 
 
+def run_workflow(cluster: Cluster, item: Object) -> list[Pod]:
+    """Run the steps of an Argo Workflow until one fails for good, and return all pods, those of failed tries too."""
+    templates = {template["name"]: template for template in item["spec"]["templates"]}
+    pods: list[Pod] = []
+    for (step,) in templates[item["spec"]["entrypoint"]]["steps"]:
+        template = templates[step["template"]]
+        for _ in range(int(template.get("retryStrategy", {}).get("limit", 0)) + 1):
+            described = controllers.workflow_pod(item, template, len(pods))
+            cluster.install([described])
+            pods.append(cluster.start(described))
+            if pods[-1].wait() == 0:
+                break
+        else:
+            return pods
+    return pods
+
+
 def start_again(cluster: Cluster, jobs: Sequence[Object], pod: Pod) -> Pod:
     """Do with a pod that failed what its kubelet does, or else its Indexed Job; return the pod in its place."""
     if pod.described["spec"]["restartPolicy"] == "OnFailure":

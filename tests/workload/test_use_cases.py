@@ -16,7 +16,7 @@ import pytest
 
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, each_use_case
-from workload import catalogue, deploy
+from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster, Pod
 from workload.deploy import MpiRun
 from workload.environment import environment
@@ -52,10 +52,11 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
     """Apply the objects of a use case, and see all that runs to its end."""
     workloads = deploy.of_kind(objects, "MPIJob", "Job", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
-        pytest.skip("pipelines have tests of their own")
+        pytest.skip("run by test_pipelines")
     if not workloads:
         pytest.skip(f"no controller here makes pods of {', '.join(sorted(item['kind'] for item in objects))}")
     cluster = new_cluster(objects)
+    zoo.furnish(cluster)
     for item in deploy.of_kind(workloads, "MPIJob"):
         run = deploy.run_mpi_job(cluster, item)
         if is_asleep(run.launcher):

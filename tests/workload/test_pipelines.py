@@ -1,0 +1,220 @@
+"""Pipelines of the catalogue run as processes, a step after the other, and what they leave to the servers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from usecases import PACKAGES
+from workload import catalogue, deploy, zoo
+from workload.cluster import Cluster, Pod
+from workload.objects import Object
+from workload.test_use_cases import (
+    has_no_privilege,
+    has_the_environment,
+    is_as_its_pod_says,
+    is_the_user,
+    seen_from_here,
+)
+
+WIDE_DEEP = "wide-deep-large-ds-fp32-training-k8s"
+RFCN = "rfcn-fp32-inference-k8s"
+USE_CASES = {f"{item.name}/{each.path}": (item, each) for item in PACKAGES for each in item.use_cases}
+STORAGES = ("user-allocated-pvc", "user-mounted-nfs")
+
+NewCluster = Callable[[list[Object]], Cluster]
+
+each_storage = pytest.mark.parametrize("storage", STORAGES)
+
+
+def set_objects(name: str, **values: object) -> list[Object]:
+    return catalogue.set_objects(*USE_CASES[name], **values)
+
+
+def furnished(new_cluster: NewCluster, objects: list[Object], data: Mapping[str, str]) -> tuple[Cluster, Path]:
+    """Return a cluster whose storage holds the input data, and that storage."""
+    cluster = new_cluster(objects)
+    zoo.furnish(cluster)
+    (workflow,) = deploy.of_kind(objects, "Workflow")
+    volumes = [each for template in workflow["spec"]["templates"] for each in template.get("volumes", [])]
+    storage = cluster.storage(next(each for each in volumes if each["name"] == "storage"))
+    for path, text in data.items():
+        file = storage / "datasets" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return cluster, storage
+
+
+def run(cluster: Cluster, objects: list[Object]) -> list[Pod]:
+    """Run the Workflow among the objects, and return its pods in the order of their start."""
+    (workflow,) = deploy.of_kind(objects, "Workflow")
+    return deploy.run_workflow(cluster, workflow)
+
+
+def knows_its_pod(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
+    is_the_user(record)
+    has_no_privilege(record)
+    has_the_environment(record, pod, cluster)
+
+
+def ends(pods: list[Pod]) -> list[tuple[str, int]]:
+    """Return the component label of each pod, and the exit code that it ended with."""
+    return [(pod.described["metadata"]["labels"]["app.kubernetes.io/component"], pod.wait()) for pod in pods]
+
+
+@each_storage
+def test_trains_until_the_accuracy_is_reached_and_then_serves_the_last_model(
+    storage: str, new_cluster: NewCluster
+) -> None:
+    objects = set_objects(f"{WIDE_DEEP}/pipeline/{storage}", TARGET_ACCURACY=0.73, REPLICAS=2)
+    cluster, folder = furnished(new_cluster, objects, {"train.csv": "1\n", "eval.csv": "0\n"})
+    pods = run(cluster, objects)
+    assert ends(pods) == [("training", 1), ("training", 1), ("training", 0), ("publishing", 0)]
+    for pod in pods[:3]:
+        (record,) = pod.records
+        is_as_its_pod_says(record, pod, cluster)
+        assert record["environment"]["BATCH_SIZE"] == "512"
+    (served,) = folder.rglob("served")
+    assert {file.relative_to(served).as_posix(): file.read_text() for file in served.rglob("*") if file.is_file()} == {
+        "1700000003/saved_model.pb": "3\n",
+        "1700000003/variables/variables.index": "3\n",
+    }
+    (deployment,) = deploy.of_kind(objects, "Deployment")
+    servers = deploy.run_pods(cluster, deployment)
+    cluster.wait_ready(*servers)
+    assert len(servers) == 2
+    for server in servers:
+        (record,) = server.records
+        knows_its_pod(record, server, cluster)
+        name, path = "wide-deep-large-ds-fp32-training", record["environment"]["MODEL_BASE_PATH"]
+        assert record["argv"][1:] == [
+            "--port=8500",
+            "--rest_api_port=8501",
+            f"--model_name={name}",
+            f"--model_base_path={path}",
+        ]
+        assert path == f"{record['environment']['OUTPUT_DIR']}/served"
+
+
+def test_publishes_nothing_where_no_try_reaches_the_accuracy(new_cluster: NewCluster) -> None:
+    objects = set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs", TARGET_ACCURACY=0.9, RETRY_LIMIT=1)
+    cluster, folder = furnished(new_cluster, objects, {"train.csv": "1\n"})
+    assert ends(run(cluster, objects)) == [("training", 1), ("training", 1)]
+    assert [*folder.rglob("saved_model.pb")]
+    assert not [*folder.rglob("served")]
+
+
+@each_storage
+def test_measures_the_accuracy_on_what_it_made_of_the_images(storage: str, new_cluster: NewCluster) -> None:
+    objects = set_objects(f"{RFCN}/pipeline/{storage}", RECORDS_DIR="coco")
+    images = {"val2017/1.jpg": "", "val2017/2.jpg": "", "annotations/instances_val2017.json": "{}"}
+    cluster, folder = furnished(new_cluster, objects, images)
+    pods = run(cluster, objects)
+    assert ends(pods) == [("preprocessing", 0), ("inference", 0)]
+    assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
+    for pod in pods:
+        (record,) = pod.records
+        knows_its_pod(record, pod, cluster)
+    records = [file.relative_to(folder).parts for file in folder.rglob("*.record")]
+    assert [parts[-3:] for parts in records] == [("output", "coco", "coco_val.record")]
+
+
+@each_storage
+def test_the_benchmark_finds_the_model_that_was_unpacked(storage: str, new_cluster: NewCluster) -> None:
+    objects = set_objects(f"{RFCN}/serving/{storage}")
+    cluster = new_cluster(objects)
+    zoo.furnish(cluster)
+    (job,) = deploy.of_kind(objects, "Job")
+    (pod,) = deploy.run_pods(cluster, job)
+    assert pod.wait() == 0, pod.log
+    (record,) = pod.records
+    graph = record["argv"][record["argv"].index("--in-graph") + 1]
+    assert seen_from_here(pod, graph).read_text() == "graph\n"
+
+
+# The script that gives a model to the servers, and the words that wait for it, by themselves.
+
+
+def script() -> str:
+    objects = set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs")
+    (found,) = [item["data"]["publish.sh"] for item in objects if "publish.sh" in item.get("data", {})]
+    return str(found)
+
+
+def publish(output_dir: Path, served: Path) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "OUTPUT_DIR": str(output_dir), "MODEL_BASE_PATH": str(served)}
+    return subprocess.run(["sh", "-c", script()], env=variables, capture_output=True, text=True)
+
+
+def export(folder: Path, text: str, age: int = 0) -> None:
+    folder.mkdir(parents=True)
+    (folder / "saved_model.pb").write_text(text)
+    os.utime(folder / "saved_model.pb", (time.time() - age,) * 2)
+
+
+def test_publishes_the_newest_model_once_and_keeps_the_versions_before(tmp_path: Path) -> None:
+    output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
+    export(output_dir / "a" / "1700000005", "old", age=60)
+    export(output_dir / "b" / "1700000001", "new")
+    for _ in range(2):
+        assert publish(output_dir, served).returncode == 0
+        assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {"1700000001": "new"}
+    export(output_dir / "b" / "best", "best", age=-60)
+    assert publish(output_dir, served).returncode == 0
+    models = {int(file.parent.name): file.read_text() for file in served.rglob("*.pb")}
+    assert models[max(models)] == "best"
+    assert len(models) == 2
+    assert sorted(path.name for path in served.iterdir()) == sorted(map(str, models))
+
+
+def test_finishes_what_a_publisher_left_half_done(tmp_path: Path) -> None:
+    output_dir, served = tmp_path / "output", tmp_path / "elsewhere"
+    export(output_dir / "1700000001", "new")
+    export(served / "incoming" / "half", "half")
+    assert publish(output_dir, served).returncode == 0
+    assert [file.relative_to(served).as_posix() for file in served.rglob("*.pb")] == ["1700000001/saved_model.pb"]
+
+
+def test_publishes_what_was_exported_though_somebody_put_a_newer_model_beside_it(tmp_path: Path) -> None:
+    output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
+    export(output_dir / "1700000001", "exported")
+    export(served / "7", "by hand", age=-60)
+    assert publish(output_dir, served).returncode == 0
+    assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {
+        "1700000001": "exported",
+        "7": "by hand",
+    }
+
+
+def test_refuses_to_publish_where_nothing_was_exported(tmp_path: Path) -> None:
+    (tmp_path / "output").mkdir()
+    done = publish(tmp_path / "output", tmp_path / "served")
+    assert done.returncode == 1
+    assert "the training exported no model" in done.stderr
+    assert not (tmp_path / "served").exists()
+
+
+def waiting(served: Path) -> subprocess.Popen[bytes]:
+    (deployment,) = deploy.of_kind(set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs"), "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["initContainers"]
+    variables = {**os.environ, "MODEL_BASE_PATH": str(served)}
+    return subprocess.Popen(container["command"], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def test_a_server_waits_until_there_is_a_version(tmp_path: Path) -> None:
+    with waiting(tmp_path) as process:
+        assert process.stdout is not None
+        assert b"No such file" in process.stdout.readline()
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 143
+    export(tmp_path / "1", "model")
+    with waiting(tmp_path) as process:
+        assert process.wait() == 0
