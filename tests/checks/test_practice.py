@@ -152,6 +152,8 @@ def test_finds_user_0_together_with_fs_group_where_ssh_has_to_read_a_key() -> No
     zero = MPI_JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")
     assert judged(zero) == [f"{place(zero, '0' + chr(10) + '            fsGroup')} error root-with-fs-group"]
     assert judged(zero.replace("            fsGroup: 2000\n", "")) == []
+    own = MPI_JOB.replace("image: a/b:1.2", "image: a/b:1.2\n            securityContext: {runAsUser: 0}")
+    assert judged(own) == [f"{place(own, '0}')} error root-with-fs-group"]
     assert judged(JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")) == []
 
 

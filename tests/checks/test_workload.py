@@ -123,22 +123,6 @@ def test_fields_of_a_pod_in_the_pod_are_no_finding(found: Found) -> None:
     assert found(a_yaml=shell("Pod", POD + "securityContext: {fsGroup: 0}\n")) == []
 
 
-ROOT = "securityContext: {runAsUser: 0, fsGroup: 5}\n"
-
-
-def test_finds_user_0_with_a_group_for_its_key_of_ssh(found: Found) -> None:
-    """What `tests/workload/test_mpi.py` sees ssh do."""
-    assert found(a_yaml=shell("MPIJob", ROOT + POD)) == ["a.yaml:9:40 error key-of-root-for-group"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "context"),
-    [("Job", ROOT), ("MPIJob", "securityContext: {runAsUser: 0}\n"), ("MPIJob", ROOT.replace(" 0", " 10"))],
-)
-def test_either_alone_and_pods_without_a_key_are_no_finding(found: Found, kind: str, context: str) -> None:
-    assert found(a_yaml=shell(kind, context + POD)) == []
-
-
 def test_finds_names_that_are_there_twice(found: Found) -> None:
     pod = POD.replace("  image: x\n", "  env: [{name: A, value: a}, {name: A, value: b}]\n")
     pod += "- name: data\n  emptyDir: {}\ninitContainers: [{name: main}]\n"

@@ -14,9 +14,6 @@ from packyard.text.node import Mapping, Scalar
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
 
-#: The first version of MPIJob whose pods find each other by ssh.
-_MPI_OPERATOR = "kubeflow.org/v2beta1"
-
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
@@ -24,8 +21,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         yield from _volumes(root)
         for pod in pods.find(root):
-            if root.text("apiVersion") == _MPI_OPERATOR:
-                yield from _root_with_group(pod)
             lists = [pods.names(pod.spec.get(field)) for field in ("initContainers", "containers")]
             yield from _twice("container", [name for listed in lists for name in listed])
             for container in pod.containers:
@@ -59,18 +54,6 @@ def _volumes(root: Mapping) -> Iterator[Finding]:
                 message = f"no container mounts volume {name.value!r}"
                 yield warning("volume-never-mounted", name.source, name.start, message, "mount it, or take it out")
         yield from _twice("volume", declared)
-
-
-def _root_with_group(pod: pods.Pod) -> Iterator[Finding]:
-    """Find a pod of user 0 whose key of ssh is made readable for a group, so that ssh of that user ignores it."""
-    context = pod.spec.mapping("securityContext")
-    user, group = (context.get(field) if context else None for field in ("runAsUser", "fsGroup"))
-    if isinstance(user, Scalar) and user.value == "0" and group is not None:
-        message = (
-            "user 0 with an fsGroup: the group can then read the private key, and ssh of user 0 ignores such a key"
-        )
-        hint = "let another user run the pod, or take fsGroup out"
-        yield error("key-of-root-for-group", user.source, user.start, message, hint)
 
 
 def _container(container: Mapping, pod: pods.Pod) -> Iterator[Finding]:
