@@ -240,3 +240,10 @@ def test_a_file_that_is_not_built_brings_no_objects(found: Found) -> None:
 def test_finds_a_reference_whose_name_slipped_out_of_it(found: Found, holder: str) -> None:
     pod = POD.replace("configMapRef", holder).replace("        name: run", "      name: run")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:11:7 error empty-reference"]
+
+
+def test_a_name_that_waits_for_its_setter_is_no_fault(found: Found) -> None:
+    pod = POD.replace("configMapRef", "secretRef").replace(
+        "        name: run", '        name: "" # {"$openapi":"NAME"}'
+    )
+    assert "b.yaml:11:7 error empty-reference" not in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod)

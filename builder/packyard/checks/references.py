@@ -13,6 +13,7 @@ from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, reached
 from packyard.errors import suggest
+from packyard.setters.comment import parse
 from packyard.text.document import walk
 from packyard.text.node import Entry, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
@@ -111,7 +112,11 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         assert name is not None
         templated = "{{" in name.value or "$(" in name.value
         return _Reference(kind, name, optional=templated or value.text("optional") == "true")
-    if entry.name in _LENIENT or not isinstance(value, MappingNode | Scalar):
+    if (
+        entry.name in _LENIENT
+        or not isinstance(value, MappingNode | Scalar)
+        or any(_is_unset(value, key) for key in keys)
+    ):
         return None
     message = f"{entry.name} names no {kind}: nothing is read from it"
     return error("empty-reference", entry.key.source, entry.start, message, "its name belongs below, indented deeper")
@@ -120,6 +125,12 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
 def _name(value: Node, key: str) -> Scalar | None:
     found = value.get(key) if isinstance(value, MappingNode) else None
     return found if isinstance(found, Scalar) and found.value else None
+
+
+def _is_unset(value: Node, key: str) -> bool:
+    """Tell whether a name is empty only until its setter is set."""
+    found = value.get(key) if isinstance(value, MappingNode) else None
+    return found is not None and found.comment is not None and parse(found.comment.text) is not None
 
 
 def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, frozenset[str]]) -> Iterator[Finding]:
