@@ -243,7 +243,5 @@ def test_finds_a_reference_whose_name_slipped_out_of_it(found: Found, holder: st
 
 
 def test_a_name_that_waits_for_its_setter_is_no_fault(found: Found) -> None:
-    pod = POD.replace("configMapRef", "secretRef").replace(
-        "        name: run", '        name: "" # {"$openapi":"NAME"}'
-    )
-    assert "b.yaml:11:7 error empty-reference" not in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod)
+    pod = POD.replace("configMapRef", "secretRef").replace("        name: run", '        name: ""')
+    assert not [line for line in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) if "empty-reference" in line]

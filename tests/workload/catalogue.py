@@ -5,6 +5,7 @@ Nobody on this machine is the user, nor any of the groups: all that the processe
 
 from __future__ import annotations
 
+import base64
 import grp
 import pwd
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import reading
+from packyard.bundle import requirements
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
 from usecases import CATALOGUE, Directory, shipped
@@ -38,12 +40,21 @@ _SETTINGS = {
     "FS_ID": FS_GROUP,
     "USER_NAME": "nobody-here",
     "SLOTS_PER_WORKER": 2,
+    "TRIALS": 2,
+    "PARALLEL_TRIALS": 2,
 }
 
 
 def set_objects(package: Package, use_case: UseCase, **values: object) -> list[Object]:
     """Return the objects of a use case after a user set what is required, and ``values``."""
-    return _set(package, use_case, values).parse()
+    return with_secrets(_set(package, use_case, values).parse())
+
+
+def with_secrets(objects: list[Object]) -> list[Object]:
+    """Add the Secrets that the pods need and a user makes; every one has the same keys."""
+    data = {key: base64.b64encode(key.encode()).decode() for key in ("aws_access_key_id", "aws_secret_access_key")}
+    names = [item.name for item in requirements.find(objects) if item.kind == "Secret"]
+    return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]
 
 
 def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
@@ -56,7 +67,7 @@ def with_option(kustomize: Path, package: Package, use_case: UseCase, option: st
             file.write_bytes(data)
         with (Path(folder) / "kustomization.yaml").open("a") as kustomization:
             kustomization.write(f"components:\n- options/{option}\n")
-        return reading.built(kustomize, Path(folder))
+        return with_secrets(reading.built(kustomize, Path(folder)))
 
 
 def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:
