@@ -119,7 +119,13 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
 
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
-    return Directory(compose(CATALOGUE, package, use_case).shipped)
+    key = (package.name, use_case.path)
+    if key not in _SHIPPED:
+        _SHIPPED[key] = Directory(compose(CATALOGUE, package, use_case).shipped)
+    return _SHIPPED[key]
+
+
+_SHIPPED: dict[tuple[str, str], Directory] = {}
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
