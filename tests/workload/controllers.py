@@ -121,12 +121,12 @@ def _coded(data: bytes) -> str:
 
 
 def job(item: Object) -> list[Object]:
-    """Return the pods of a Job: of an Indexed one a pod for each completion, all at once, else one."""
+    """Return the pods of a Job: of an Indexed one a pod for each completion, else one."""
     name, spec = item["metadata"]["name"], item["spec"]
     if spec.get("completionMode") != "Indexed":
+        if spec.get("completions", 1) != 1:
+            raise NotImplementedError(f"{name}: several completions, and no indexes")
         return [_job_pod(name, f"{name}-x7k2p", spec)]
-    if spec.get("parallelism", 1) < spec["completions"]:
-        raise NotImplementedError(f"{name}: fewer pods at a time than completions")
     return [indexed_pod(item, index) for index in range(spec["completions"])]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +44,23 @@ def run_mpi_job(cluster: Cluster, job: Object) -> MpiRun:
 
 
 def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
-    """Start all pods of a workload of Kubernetes' own."""
-    pods = _CONTROLLERS[item["kind"]](item)
-    cluster.install(pods)
-    return [cluster.start(pod) for pod in pods]
+    """Start all pods of a workload of Kubernetes' own; of a Job with a ``parallelism`` so many at a time."""
+    described = _CONTROLLERS[item["kind"]](item)
+    cluster.install(described)
+    at_a_time = item["spec"].get("parallelism", 1) if item["kind"] == "Job" else len(described)
+    started: list[Pod] = []
+    for pod in described:
+        wait_until(lambda: sum(not each.has_ended for each in started) < at_a_time, started)
+        started.append(cluster.start(pod))
+    return started
+
+
+def wait_until(condition: Callable[[], bool], pods: Sequence[Pod]) -> None:
+    """Wait for something that pods do; where they do not, the test fails with what they said."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "".join(pod.log for pod in pods)
+        time.sleep(0.05)
 
 
 def run_workflow(cluster: Cluster, item: Object) -> list[Pod]:

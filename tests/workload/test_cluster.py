@@ -195,6 +195,19 @@ def test_each_index_of_a_job_knows_itself_and_its_peers(new_cluster: NewCluster)
     assert [started.containers[0].log for started in pods] == [f"set {index} set-{index}\n" for index in range(3)]
 
 
+def test_a_job_starts_as_many_pods_at_a_time_as_it_says(new_cluster: NewCluster) -> None:
+    job = sample(INDEXED_JOB)
+    job["spec"] |= {"completions": 4, "parallelism": 2}
+    spec = job["spec"]["template"]["spec"]
+    spec["volumes"] = [{"name": "p", "persistentVolumeClaim": {"claimName": "c"}}]
+    container = spec["containers"][0]
+    container["volumeMounts"] = [{"name": "p", "mountPath": "/p"}]
+    container["command"] = ["sh", "-c", "touch /p/$HOSTNAME; ls /p; sleep 0.5; rm /p/$HOSTNAME"]
+    pods = deploy.run_pods(new_cluster([]), job)
+    assert [started.wait() for started in pods] == [0] * 4
+    assert max(len(started.containers[0].log.split()) for started in pods) == 2
+
+
 def test_a_container_that_failed_starts_again_where_its_pod_says_so(new_cluster: NewCluster) -> None:
     spec = "{restartPolicy: %s, volumes: [{name: d, emptyDir: {}}]}"
     mounts = "volumeMounts: [{name: d, mountPath: /d}]"

@@ -2,12 +2,11 @@
 
 A framework's own processes wait for a lost one for ever, or for one that took its place and knows nothing of them.
 So the whole set has to end, and to start again from its checkpoints. Pods that a headless Service gives names to are
-such a set; runs of a sweep are not, and do not mind.
+such a set; trials of a sweep are not.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import yaml
 from packyard.source.package import Package, UseCase
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, deploy
-from workload.cluster import Cluster, Pod
+from workload.cluster import Cluster
 from workload.objects import Object
 
 NewCluster = Callable[[list[Object]], Cluster]
@@ -32,54 +31,43 @@ def _kustomizations(folder: Path) -> Iterator[Path]:
             yield from _kustomizations((folder / resource).resolve())
 
 
-def _is_indexed(use_case: UseCase) -> bool:
+def _is_set(use_case: UseCase) -> bool:
     folders = _kustomizations(CATALOGUE.root_dir / "bases" / use_case.base)
-    return any("completionMode: Indexed" in file.read_text() for folder in folders for file in folder.glob("*.yaml"))
+    text = "".join(file.read_text() for folder in folders for file in folder.glob("*.yaml"))
+    return "completionMode: Indexed" in text and "subdomain" in text
 
 
 #: One use case of each package and base; the others differ in their storage.
-INDEXED = {
+SETS = {
     (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
     for package in PACKAGES
     for use_case in package.use_cases
-    if _is_indexed(use_case)
+    if _is_set(use_case)
 }
 
 
-@pytest.mark.parametrize(("package", "use_case"), INDEXED.values())
+@pytest.mark.parametrize(("package", "use_case"), SETS.values())
 def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
     objects = catalogue.set_objects(package, use_case)
-    loses_one(new_cluster(objects), [item for item in deploy.of_kind(objects, "Job") if _indexed(item)])
-
-
-def _indexed(job: Object) -> bool:
-    return bool(job["spec"].get("completionMode") == "Indexed")
+    jobs = [job for job in deploy.of_kind(objects, "Job") if job["spec"].get("completionMode") == "Indexed"]
+    loses_one(new_cluster(objects), jobs)
 
 
 def loses_one(cluster: Cluster, jobs: list[Object]) -> None:
     """Start the pods of some Jobs, kill the last when their programs run, and see what the others do."""
     cluster.hold = True
     pods = [pod for job in jobs for pod in deploy.run_pods(cluster, job)]
-    wait_until(lambda: all(pod.records for pod in pods), pods)
+    deploy.wait_until(lambda: all(pod.records for pod in pods), pods)
     pods[-1].kill()
     cluster.hold = False
-    holding = [pod for pod in pods[:-1] if "subdomain" in pod.described["spec"]]
-    for pod in holding:
+    for pod in pods[:-1]:
         assert pod.wait() != 0, pod.log
     for pod in pods:
         pod.release()
-    again = [deploy.start_again(cluster, jobs, pod) for pod in [*holding, pods[-1]]]
-    for pod in [*again, *(pod for pod in pods[:-1] if pod not in holding)]:
+    for pod in [deploy.start_again(cluster, jobs, pod) for pod in pods]:
         assert pod.wait() == 0, pod.log
-
-
-def wait_until(condition: Callable[[], bool], pods: list[Pod]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "".join(pod.log for pod in pods)
-        time.sleep(0.05)
 
 
 # Sets that are right, and that are not.
