@@ -71,6 +71,7 @@ def rule(text: str, message: str = "So it is.") -> str:
 def tree(tmp_path: Path) -> Path:
     files = {
         "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: tiny\nprefix: p\nlicense: LICENSE\n",
+        "LICENSE": "Do what you like.\n",
         "bases/job/kustomization.yaml": BASE,
         "bases/job/job.yaml": JOB,
         "overlays/shards/kustomization.yaml": OVERLAY,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.comment import SETTER_PREFIX
 from packyard.setters.definition import Setter
-from packyard.setters.krmfile import Krmfile
+from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
 from packyard.source import patch
@@ -38,10 +37,8 @@ def gather(part: Part) -> list[Rule]:
     return list(found.values())
 
 
-@lru_cache(maxsize=64)
-def _read(name: str, data: bytes) -> tuple[Rule, ...]:
-    """Read the rules of a Krmfile, once for all use cases that it is a part of; nobody changes their nodes."""
-    return tuple(read(Krmfile(Source(name, decode(data, name)[1])).root)) if b"rules:" in data else ()
+def _read(name: str, data: bytes) -> list[Rule]:
+    return read(parse_krmfile(Source(name, decode(data, name)[1])).root) if b"rules:" in data else []
 
 
 def is_here(rule: Rule, names: Collection[str]) -> bool:
