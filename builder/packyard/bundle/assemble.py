@@ -10,7 +10,8 @@ from packyard.bundle import bundle, readme, requirements
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Parameter, UseCase
-from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
+from packyard.setters import krmfile
+from packyard.setters.listing import Row, RuleRow, list_setters, rule_rows
 from packyard.source import package as packages
 from packyard.source import preset, scripts
 from packyard.source.compose import Composed, compose_all
@@ -87,7 +88,7 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
 
 
 def _rows(item: Composed) -> list[Row]:
-    return list_setters(item.package_files())
+    return list_setters(item.package_files(), item.definitions)
 
 
 def _objects(item: Composed) -> list[Mapping[str, object]]:
@@ -116,7 +117,7 @@ def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
         path=item.use_case.path,
         axes=item.use_case.axes,
         setters=_rows(item),
-        rules=list_rules(item.package_files()),
+        rules=rule_rows(item.rules, item.definitions, krmfile.NAME),
         objects=list(item.objects),
         requirements=[str(requirement) for requirement in described.requirements],
         images=list(described.images),

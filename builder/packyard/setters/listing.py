@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse
@@ -56,8 +56,12 @@ class RuleRow:
 def list_rules(package: PackageFiles) -> list[RuleRow]:
     """Return a row per rule, in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
     krmfile = read_krmfile(package)
-    setters = krmfile.definitions.setters
-    found = rule.read(krmfile.root)
+    return rule_rows(rule.read(krmfile.root), krmfile.definitions, package.where + package.name)
+
+
+def rule_rows(found: Sequence[rule.Rule], definitions: Definitions, file: str) -> list[RuleRow]:
+    """Return a row per rule of a file, as `list_rules` does."""
+    setters = definitions.setters
     refuse(problem for item in found if (problem := item.misfit(setters)))
     return [
         RuleRow(
@@ -66,16 +70,16 @@ def list_rules(package: PackageFiles) -> list[RuleRow]:
             setters=item.names,
             holds=item.holds(setters),
             broken=item.broken(setters),
-            file=package.where + package.name,
+            file=file,
             line=item.problem("").line,
         )
         for item in found
     ]
 
 
-def list_setters(package: PackageFiles) -> list[Row]:
-    """Return a row per setter, sorted by name."""
-    definitions = read_krmfile(package).definitions
+def list_setters(package: PackageFiles, definitions: Definitions | None = None) -> list[Row]:
+    """Return a row per setter, sorted by name; ``definitions`` are the package's, where they are known already."""
+    definitions = definitions or read_krmfile(package).definitions
     counts = count_fields(package, definitions)
     rows = [_row(setter, counts[name], package) for name, setter in definitions.setters.items()]
     return sorted([*rows, *_tagged_rows(package)], key=lambda row: row.name)

@@ -136,6 +136,11 @@ def plan(
     return _plan(package, krmfile, changed, description)
 
 
+def plan_fields(resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
+    """Plan to give the fields of files the values of changed setters; the definitions are kept elsewhere."""
+    return _plan_fields(PackageFiles(b"", resources), definitions.with_setters(changed), changed)
+
+
 def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     """Plan to take values back to the defaults that the definitions record, no longer marked as set.
 
@@ -179,12 +184,17 @@ def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
 
 
 def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str) -> Plan:
-    definitions = krmfile.definitions.with_setters(changed)
-    changes: list[Change] = []
-    counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
     _apply(package.krmfile, krmfile.source, edits, package.name, files)
+    fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed)
+    return Plan(fields.changes, {**files, **fields.files}, fields.counts, fields.definitions)
+
+
+def _plan_fields(package: PackageFiles, definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
+    changes: list[Change] = []
+    counts = dict.fromkeys(changed, 0)
+    files: dict[str, bytes] = {}
     names = _names(definitions, changed)
     for path, data in package.resources.items():
         if comment.is_marked(data, names):

@@ -7,15 +7,16 @@ resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patch
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from packyard.errors import Problem, refuse, suggest
-from packyard.setters.definition import Setter
-from packyard.setters.plan import PackageFiles, Plan, plan, read_krmfile
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.plan import PackageFiles, plan_fields
+from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
 from packyard.source import kustomization, option, parts, preset, rules
 from packyard.source.accumulate import Object, accumulate, file_names
-from packyard.source.definitions import compose_krmfile, without
+from packyard.source.definitions import Reached, reach
 from packyard.source.option import Option
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part
@@ -32,6 +33,8 @@ class Composed:
     objects: tuple[tuple[str, str], ...] = ()
     unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
     options: tuple[Option, ...] = ()
+    definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
+    rules: tuple[Rule, ...] = ()
 
     @property
     def shipped(self) -> dict[str, bytes]:
@@ -52,7 +55,7 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
     _check_values(composed)
     presets = preset.read_all(workspace, package)
     if presets:
-        preset.check(presets, {item.use_case.path: read_krmfile(item.package_files()) for item in composed})
+        preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
     return composed
 
 
@@ -68,8 +71,8 @@ def _check_values(composed: Sequence[Composed]) -> None:
     unknown = [key for key in sorted(given) if key not in used]
     if not unknown:
         return
-    known = {name for item in composed for name in read_krmfile(item.package_files()).definitions.setters}
-    known |= {name for item in composed for offered in item.options for name in _defined(offered)}
+    known = {name for item in composed for name in item.definitions.setters}
+    known |= {name for item in composed for offered in item.options for name in offered.setters}
     refuse(
         Problem(f"setters.{name}: no part defines it", file=value.file, line=line, hint=suggest(name, known))
         for line, name in unknown
@@ -84,25 +87,26 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     names = file_names(objects)
     documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
     given = {name: value.text for name, value in use_case.setters.items()} if values else {}
+    reached = reach(part, documents, given)
+    known = reached.definitions.setters
     applying = rules.gather(part)
+    here = [rule for rule in applying if rules.is_here(rule, known)]
+    options = _options(workspace, use_case, part, objects, reached, given)
+    offered = {name: setter for item in options for name, setter in item.setters.items()}
+    _check_given(use_case, {**offered, **known} if values else {})
+    if values:
+        refuse(rules.check(applying, known, workspace))
+        for item in options:
+            refuse(rules.check(item.rules, {**item.setters, **known}, workspace) if item.rules else ())
     files = {
         **documents,
-        "Krmfile": compose_krmfile(part, documents, given, applying),
+        **_with_values(documents, reached, given),
+        "Krmfile": reached.krmfile(here),
         "kustomization.yaml": _kustomization(list(documents)),
     }
-    options = _options(workspace, use_case, part, objects, files["Krmfile"], given)
-    unused: list[str] = []
-    if values:
-        planned = _with_values(files, use_case, unused)
-        files.update(planned.files)
-        setters = planned.definitions.setters
-        refuse(rules.check(applying, setters, workspace))
-        for item in options:
-            refuse(rules.check(item.rules, {**_defined(item), **setters}, workspace) if item.rules else ())
-        of_options = {name for item in options for name in _defined(item)}
-        unused = [name for name in unused if name not in of_options]
     kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))
-    return Composed(use_case, files, kinds, tuple(unused), options)
+    unused = tuple(name for name in given if name not in known and name not in offered)
+    return Composed(use_case, files, kinds, unused, options, reached.definitions, tuple(here))
 
 
 def _by_name(pair: tuple[str, Object]) -> str:
@@ -114,7 +118,7 @@ def _options(
     use_case: UseCase,
     part: Part,
     objects: list[Object],
-    krmfile: bytes,
+    reached: Reached,
     values: Mapping[str, str],
 ) -> tuple[Option, ...]:
     """Write the options of a use case, each with the definitions that it needs beside those of the use case."""
@@ -122,25 +126,16 @@ def _options(
     for name in use_case.options:
         component = parts.read(workspace.root_dir / "overlays" / name, "Component")
         files = option.write(component, objects)
-        both = Part(part.folder, resources=(part,), components=(component,))
-        whole = PackageFiles(compose_krmfile(both, files, values), files)
-        known = read_krmfile(whole).definitions.setters
+        both = reach(Part(part.folder, resources=(part,), components=(component,)), files, values)
+        known = {**both.definitions.setters, **reached.definitions.setters}
         own = tuple(rules.gather(component))
-        here = {*known, *read_krmfile(PackageFiles(krmfile, {})).definitions.setters} if own else known
-        applying = [rule for rule in own if rules.is_here(rule, here)]
-        given = {key: [text] for key, text in values.items() if key in known}
-        files = {**files, **plan(whole, given, mark=False).files}
-        definitions = without(files.pop("Krmfile", whole.krmfile), krmfile, applying)
+        definitions = both.beside(reached, [rule for rule in own if rules.is_here(rule, known)])
+        files.update(_with_values(files, both, values))
         if definitions:
             files[option.DEFINITIONS] = definitions
-        found.append(Option(name, option.describe(component), files, own))
+        added = {key: item for key, item in known.items() if key not in reached.definitions.setters}
+        found.append(Option(name, option.describe(component), files, own, added))
     return tuple(found)
-
-
-def _defined(item: Option) -> Mapping[str, Setter]:
-    """Return the setters that an option adds."""
-    data = item.files.get(option.DEFINITIONS)
-    return read_krmfile(PackageFiles(data, {})).definitions.setters if data else {}
 
 
 def _resources(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -152,17 +147,16 @@ def _kustomization(names: list[str]) -> bytes:
     return "\n".join([*lines, *(f"- {name}" for name in sorted(names)), ""]).encode()
 
 
-def _with_values(files: Mapping[str, bytes], use_case: UseCase, unused: list[str]) -> Plan:
-    """Give the use case the package's values, by the engine of `set`, not marked as set by a user."""
-    composed = PackageFiles(files["Krmfile"], _resources(files))
-    known = read_krmfile(composed).definitions.setters
-    unused += [name for name in use_case.setters if name not in known]
-    problems: list[Problem] = []
-    for name, given in use_case.setters.items():
-        if name in known:
-            problems += [
-                Problem(f"setters.{name}: {fault}", file=given.file, line=given.line)
-                for fault in faults(known[name], [given.text])
-            ]
-    refuse(problems)
-    return plan(composed, {name: [given.text] for name, given in use_case.setters.items() if name in known}, mark=False)
+def _with_values(files: Mapping[str, bytes], reached: Reached, values: Mapping[str, str]) -> Mapping[str, bytes]:
+    """Return the files whose fields change by the package's values, by the engine of `set`."""
+    setters = reached.definitions.setters
+    return plan_fields(files, reached.definitions, {name: setters[name] for name in values if name in setters}).files
+
+
+def _check_given(use_case: UseCase, known: Mapping[str, Setter]) -> None:
+    refuse(
+        Problem(f"setters.{name}: {fault}", file=given.file, line=given.line)
+        for name, given in use_case.setters.items()
+        if name in known
+        for fault in faults(known[name], [given.text])
+    )

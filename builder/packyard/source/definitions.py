@@ -7,7 +7,8 @@ the setter of that name, else the substitution), and ``NAME_VALUE``, the text of
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
@@ -19,45 +20,142 @@ from packyard.setters.value import PLAIN_TYPES
 from packyard.source import patch
 from packyard.source.parts import Part
 from packyard.source.rules import entry as rules_entry
-from packyard.source.rules import is_here
-from packyard.text import layout
+from packyard.text import edit, layout
 from packyard.text.document import decode, parse_shared, parse_text
 from packyard.text.node import Entry, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
+from packyard.text.sharing import once
 
 _MARKER = re.compile(r"\$\{([^{}]+)\}")
 
 
-def compose_krmfile(
-    part: Part, documents: Mapping[str, bytes], values: Mapping[str, str], rules: Sequence[Rule] = ()
-) -> bytes:
-    """Write the Krmfile of a use case: what its comments reach, each definition as its part wrote it.
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The definitions that the comments of some documents reach, with the values that are shipped.
 
-    ``values`` are those that the package gives; they, or else the definition's own, become the definition's default.
-    Those of ``rules`` stand below of which every setter is reached.
+    ``texts`` are their entries as a Krmfile has them, by key: the name with the prefix of its kind.
     """
-    entries = _definitions(part)
-    krmfile = parse_krmfile(Source("Krmfile", _write(list(entries.values()), {}).decode()))
-    reached = _reached(krmfile.definitions, documents)
-    kept = [entry for key, entry in entries.items() if key in reached]
-    defaults = {
-        name: values.get(name, setter.value)
-        for name, setter in krmfile.definitions.setters.items()
-        if not setter.is_list
-    }
-    required = [name for name, setter in krmfile.definitions.setters.items() if setter.required]
-    applying = [rule for rule in rules if is_here(rule, [key.removeprefix(SETTER_PREFIX) for key in reached])]
-    return _write(kept, {name: text for name, text in defaults.items() if text or name not in required}, applying)
+
+    definitions: Definitions
+    texts: Mapping[str, str]
+
+    def krmfile(self, rules: Sequence[Rule]) -> bytes:
+        """Write the Krmfile of them, and of rules below."""
+        return _krmfile(self.texts.values(), rules).encode()
+
+    def beside(self, other: Reached, rules: Sequence[Rule]) -> bytes:
+        """Write a Krmfile of those that another one does not have, and of rules; empty where nothing is left."""
+        left = [text for key, text in self.texts.items() if key not in other.texts]
+        return _krmfile(left, rules).encode() if left or rules else b""
 
 
-def without(krmfile: bytes, other: bytes, rules: Sequence[Rule] = ()) -> bytes:
-    """Return a Krmfile with the definitions that another does not have, and rules; empty where nothing is left."""
-    entries = [_entries(parse_krmfile(Source("Krmfile", data.decode()))) for data in (krmfile, other)]
-    known = {entry.name for entry in entries[1]}
-    left = [entry for entry in entries[0] if entry.name not in known]
-    return _write(left, {}, rules) if left or rules else b""
+def reach(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str]) -> Reached:
+    """Find the definitions that comments reach, each as its part wrote it.
+
+    A value that is given becomes the definition's value and its default; else its own value is its default.
+    """
+    gathered = _gather(part)
+    keys = _reached(gathered.definitions, documents)
+    texts: dict[str, str] = {}
+    setters: dict[str, Setter] = {}
+    for key, written in gathered.written.items():
+        if key in keys and key.startswith(SETTER_PREFIX):
+            setter = gathered.definitions.setters[key.removeprefix(SETTER_PREFIX)]
+            texts[key], setters[setter.name] = _shipped(written, setter, values.get(setter.name))
+        elif key in keys:
+            texts[key] = written.text(None)
+    substitutions = gathered.definitions.substitutions
+    kept = {name: found for name, found in substitutions.items() if SUBSTITUTION_PREFIX + name in keys}
+    return Reached(Definitions(setters, kept), texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A definition as its part wrote it; ``key`` is equal for equal ones."""
+
+    entry: Entry
+    key: tuple[str, str, int, str]
+
+    def text(self, default: str | None) -> str:
+        """Return its lines in a Krmfile, with a default."""
+        return once(("definition", self.key, default), lambda: self._text(default))
+
+    def _text(self, default: str | None) -> str:
+        added = patch.clone_entry(self.entry)
+        if default is not None and isinstance(added.value, MappingNode):
+            _add_default(added.value, default)
+        return "".join(f"{line}\n" for line in layout.lines([added], "    "))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """The definitions of all parts of something, by name and by key."""
+
+    definitions: Definitions
+    written: Mapping[str, _Written]
+
+
+def _gather(part: Part) -> _Gathered:
+    """Gather the definitions of all parts; one name with two meanings is refused."""
+    files = [(str(path), path.read_bytes()) for path in dict.fromkeys(part.krmfiles())]
+    return once(("definitions", *files), lambda: _join(files))
+
+
+def _join(files: Iterable[tuple[str, bytes]]) -> _Gathered:
+    entries: dict[str, Entry] = {}
+    setters: dict[str, Setter] = {}
+    substitutions: dict[str, Substitution] = {}
+    problems = []
+    for path, data in files:
+        krmfile = parse_krmfile(Source(path, decode(data, path)[1]))
+        for entry in _entries(krmfile):
+            other = entries.setdefault(entry.name, entry)
+            if other is not entry and to_value(other.value) != to_value(entry.value):
+                line, _ = entry.key.source.locate(entry.start)
+                there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
+                name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+                problems.append(Problem(f"{name} is defined otherwise in {there}", file=path, line=line))
+        setters = {**krmfile.definitions.setters, **setters}
+        substitutions = {**krmfile.definitions.substitutions, **substitutions}
+    refuse(problems)
+    written = _with_implied(entries)
+    for key, item in written.items():
+        if item.key[-1]:
+            name = key.removeprefix(SUBSTITUTION_PREFIX)
+            substitutions[name] = _read(item.text(None)).substitutions[name]
+    return _Gathered(Definitions(setters, substitutions), written)
+
+
+def _shipped(written: _Written, setter: Setter, given: str | None) -> tuple[str, Setter]:
+    """Return a setter's text in the Krmfile, and the setter, with the value that it is given, if any."""
+    value = setter.value if given is None else given
+    text = written.text(None if setter.is_list or (setter.required and not value) else value)
+    if given is not None:
+        text = once(("shipped", text, given), lambda: _with_value(text, setter.name, given))
+    found = _read(text).setters[setter.name]
+    return text, found.replaced(file=setter.file, line=setter.line)
+
+
+def _with_value(text: str, name: str, given: str) -> str:
+    """Record a value in a setter's text as `set` does, not marked as set."""
+    krmfile = Krmfile(Source("Krmfile", _krmfile([text])))
+    setter = krmfile.definitions.setters[name]
+    setter = setter.replaced(values=(given,)) if setter.is_list else setter.replaced(value=given)
+    return edit.apply(krmfile.source.text, krmfile.record(setter)).removeprefix(_krmfile([""]))
+
+
+def _read(text: str) -> Definitions:
+    """Read a definition's text."""
+    return once(("read", text), lambda: Krmfile(Source("Krmfile", _krmfile([text]))).definitions)
+
+
+def _krmfile(texts: Iterable[str], rules: Sequence[Rule] = ()) -> str:
+    head = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:"
+    listed = list(texts)
+    below = "".join(f"{line}\n" for line in layout.lines([rules_entry(rules)])) if rules else ""
+    return "".join([head, "\n", *listed, below]) if listed else f"{head} {{}}\n{below}"
 
 
 def _entries(krmfile: Krmfile) -> list[Entry]:
@@ -65,24 +163,7 @@ def _entries(krmfile: Krmfile) -> list[Entry]:
     return section.entries if section else []
 
 
-def _definitions(part: Part) -> dict[str, Entry]:
-    """Gather the definitions of all parts; one name with two meanings is refused."""
-    found: dict[str, Entry] = {}
-    problems = []
-    for path in dict.fromkeys(part.krmfiles()):
-        krmfile = parse_krmfile(Source(str(path), decode(path.read_bytes(), str(path))[1]))
-        for entry in _entries(krmfile):
-            other = found.setdefault(entry.name, entry)
-            if other is not entry and to_value(other.value) != to_value(entry.value):
-                line, _ = entry.key.source.locate(entry.start)
-                there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
-                name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-                problems.append(Problem(f"{name} is defined otherwise in {there}", file=str(path), line=line))
-    refuse(problems)
-    return _with_implied(found)
-
-
-def _with_implied(entries: dict[str, Entry]) -> dict[str, Entry]:
+def _with_implied(entries: Mapping[str, Entry]) -> dict[str, _Written]:
     """Write out what the parts left to be understood."""
     found: dict[str, Entry] = {}
     for key, entry in entries.items():
@@ -95,20 +176,26 @@ def _with_implied(entries: dict[str, Entry]) -> dict[str, Entry]:
             implied = f"{SUBSTITUTION_PREFIX}{name}_VALUE"
             if implied not in entries:
                 found[implied] = _as_text(implied, name)
-    for key, entry in found.items():
-        definition = entry.value
-        substitution = definition.mapping("x-k8s-cli", "substitution") if isinstance(definition, MappingNode) else None
-        if substitution is not None and substitution.get("values") is None:
-            found[key] = patch.clone_entry(entry)
-            _substitution(found[key]).entries.append(_values(substitution.text("pattern"), entries))
-    return found
+    return {key: _with_markers(entry, entries) for key, entry in found.items()}
 
 
-def _substitution(entry: Entry) -> MappingNode:
-    assert isinstance(entry.value, MappingNode)
-    found = entry.value.mapping("x-k8s-cli", "substitution")
-    assert found is not None
-    return found
+def _with_markers(entry: Entry, entries: Mapping[str, Entry]) -> _Written:
+    """Write the ``values`` of a substitution that names what it needs as ``${NAME}``."""
+    source, definition = entry.key.source, entry.value
+    substitution = definition.mapping("x-k8s-cli", "substitution") if isinstance(definition, MappingNode) else None
+    if substitution is None or substitution.get("values") is not None:
+        return _Written(entry, (source.name, source.text, entry.start, ""))
+    lines = ["values:"]
+    for name in dict.fromkeys(_MARKER.findall(substitution.text("pattern"))):
+        prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
+        lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
+    text = "\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n"
+    copied = patch.clone_entry(entry)
+    assert isinstance(copied.value, MappingNode)
+    inside = copied.value.mapping("x-k8s-cli", "substitution")
+    assert inside is not None
+    inside.entries += _mapping(text).entries
+    return _Written(copied, (source.name, source.text, entry.start, text))
 
 
 def _as_text(key: str, name: str) -> Entry:
@@ -121,15 +208,6 @@ def _as_text(key: str, name: str) -> Entry:
       pattern: ${{{name}}}
 """)
     return root.entries[0]
-
-
-def _values(pattern: str, entries: Mapping[str, Entry]) -> Entry:
-    """Write the ``values`` of a substitution that names what it needs as ``${NAME}``."""
-    lines = ["values:"]
-    for name in dict.fromkeys(_MARKER.findall(pattern)):
-        prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
-        lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
-    return _mapping("\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n").entries[0]
 
 
 def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
@@ -149,21 +227,6 @@ def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[st
             references = [reference for _, reference in definition.markers if reference]
             todo += [found for reference in references if (found := definitions.resolve(reference))]
     return reached
-
-
-def _write(entries: list[Entry], defaults: Mapping[str, str], rules: Sequence[Rule] = ()) -> bytes:
-    root = _mapping("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions: {}\n")
-    definitions = root.mapping("openAPI", "definitions")
-    assert definitions is not None
-    for entry in entries:
-        added = patch.clone_entry(entry)
-        name = entry.name.removeprefix(SETTER_PREFIX)
-        if name in defaults and entry.name != name and isinstance(added.value, MappingNode):
-            _add_default(added.value, defaults[name])
-        definitions.entries.append(added)
-    if rules:
-        root.entries.append(rules_entry(rules))
-    return layout.write(root)
 
 
 def _add_default(definition: MappingNode, text: str) -> None:

@@ -11,9 +11,10 @@ where a use case has several of that kind, as names are for the user to change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from packyard.errors import InputError, Problem
+from packyard.setters.definition import Setter
 from packyard.setters.rules.rule import Rule
 from packyard.source import parts
 from packyard.source.accumulate import Expanded, Object, accumulate, file_names
@@ -30,12 +31,16 @@ COMPONENT_LABEL = "app.kubernetes.io/component"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of one use case: what it is for, its files by their path below ``options/NAME``, its rules."""
+    """An option of one use case: what it is for, its files by their path below ``options/NAME``, its rules.
+
+    ``setters`` are those that the use case does not have.
+    """
 
     name: str
     description: str
     files: Mapping[str, bytes]
     rules: tuple[Rule, ...] = ()
+    setters: Mapping[str, Setter] = field(default_factory=dict)
 
 
 def describe(part: Part) -> str:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import value
-from packyard.setters.definition import Setter
-from packyard.setters.krmfile import Krmfile
-from packyard.setters.rules.rule import read as read_rules
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.rules.rule import Rule
 from packyard.setters.valuesfile import Given, ValuesFile, parse
 from packyard.source.package import Package
 from packyard.source.workspace import SHARED, Workspace
@@ -58,32 +57,33 @@ def read_all(workspace: Workspace, package: Package) -> list[Preset]:
     return found
 
 
-def check(presets: Sequence[Preset], use_cases: Mapping[str, Krmfile]) -> None:
+def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> None:
     """Refuse a preset that names what no use case has, or gives one of them what its definitions or rules refuse."""
     problems = [problem for preset in presets for problem in _check(preset, use_cases)]
     refuse({str(problem): problem for problem in problems}.values())
 
 
-def _check(preset: Preset, use_cases: Mapping[str, Krmfile]) -> Iterator[Problem]:
-    known = {name for krmfile in use_cases.values() for name in krmfile.definitions.setters}
+def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> Iterator[Problem]:
+    known = {name for definitions, _ in use_cases.values() for name in definitions.setters}
     for name, given in preset.values.given.items():
         if name not in known:
             yield given.problem(f"no use case has a setter {name}", suggest(name, known))
-    for path, krmfile in use_cases.items():
-        setters = krmfile.definitions.setters
+    for path, (definitions, rules) in use_cases.items():
+        setters = definitions.setters
         here = {name: given for name, given in preset.values.given.items() if name in setters}
         wrong = [
             given.problem(fault) for name, given in here.items() for fault in value.faults(setters[name], given.texts)
         ]
-        yield from wrong or _broken(path, krmfile, here)
+        yield from wrong or _broken(path, dict(setters), rules, here)
 
 
-def _broken(path: str, krmfile: Krmfile, given: Mapping[str, Given]) -> Iterator[Problem]:
-    setters: dict[str, Setter] = dict(krmfile.definitions.setters)
+def _broken(
+    path: str, setters: dict[str, Setter], rules: Sequence[Rule], given: Mapping[str, Given]
+) -> Iterator[Problem]:
     for name, item in given.items():
         changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": item.texts[0]}
         setters[name] = setters[name].replaced(is_set=True, **changed)
-    for rule in read_rules(krmfile.root):
+    for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in given]
         if problem and names:

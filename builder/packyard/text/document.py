@@ -14,7 +14,7 @@ from packyard.errors import InputError, Problem
 from packyard.text.builder import Builder
 from packyard.text.node import Document, Mapping, Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.sharing import once
+from packyard.text.sharing import is_sharing, once
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -76,8 +76,10 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
 
 
 def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
-    """Parse as `parse_text` does, for a caller who changes no node: within `Sharing` equal texts give the same ones."""
-    return once(("documents", source.name, source.text, tuple(around)), lambda: parse_text(source, around=around))
+    """Parse as `parse_text` does, for a caller who changes no node; within `Sharing` equal texts are parsed once."""
+    if not is_sharing():
+        return parse_text(source, around=around)
+    return once(("documents", source.name, source.text), lambda: parse_text(source))
 
 
 def check_keys(document: Document) -> None:

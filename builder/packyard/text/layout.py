@@ -16,15 +16,13 @@ from packyard.text.scalar import double_quoted, is_plain_text
 
 def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
     """Write one document; anchors, aliases, tags and comments behind brackets are refused, by file and line."""
-    lines = [comment.text for comment in head]
-    lines += _collection(root, "")
-    lines += [comment.text for comment in tail]
-    return ("\n".join(lines) + "\n").encode()
+    written = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
+    return ("\n".join(written) + "\n").encode()
 
 
-def _mapping(node: Mapping, indent: str) -> Iterator[str]:
-    _check(node)
-    for entry in node.entries:
+def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a mapping's entries, as they stand in a document at this indentation."""
+    for entry in entries:
         yield from (indent + comment.text for comment in entry.head)
         if not isinstance(entry.key, Scalar) or "\n" in entry.key.lexeme:
             raise InputError(entry.key.problem("a key that is not text on one line cannot be composed"))
@@ -37,13 +35,13 @@ def _sequence(node: Sequence, indent: str) -> Iterator[str]:
     for item in node.items:
         yield from (indent + comment.text for comment in item.head)
         if isinstance(item.value, Collection) and _parts(item.value) and item.comment is None:
-            lines = _collection(item.value, indent + "  ")
-            first = next(lines)
+            below = _collection(item.value, indent + "  ")
+            first = next(below)
             while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
                 yield indent + first.lstrip()
-                first = next(lines)
+                first = next(below)
             yield f"{indent}- {first.removeprefix(indent + '  ')}"
-            yield from lines
+            yield from below
         else:
             yield from _value(f"{indent}-", item, indent, indent + "  ")
         yield from (f"{indent}{comment.text}" for comment in item.foot)
@@ -51,7 +49,8 @@ def _sequence(node: Sequence, indent: str) -> Iterator[str]:
 
 def _collection(node: Collection, indent: str) -> Iterator[str]:
     if isinstance(node, Mapping):
-        return _mapping(node, indent)
+        _check(node)
+        return lines(node.entries, indent)
     assert isinstance(node, Sequence)
     return _sequence(node, indent)
 

@@ -38,6 +38,11 @@ class Sharing:
         _known.set(self._before.pop())
 
 
+def is_sharing() -> bool:
+    """Say whether `once` remembers."""
+    return _known.get() is not None
+
+
 def once(key: Hashable, make: Callable[[], Made]) -> Made:
     """Return what ``make`` returned the last time for an equal key, or what it returns now."""
     known = _known.get()
