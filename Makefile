@@ -14,7 +14,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times mean nothing.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test fuzz lint bench tools venv clean
+.PHONY: help demo test fuzz golden lint bench tools venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -30,6 +30,9 @@ fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
 	tests/setters/test_properties.py tests/setters/test_author_properties.py \
 	tests/text/test_journal.py tests/setters/test_author_faults.py $(ARGS)
+
+golden: $(VENV)  ## write anew what each use case composes to, for a review to compare
+	PACKYARD_GOLDEN=1 $(BIN)/pytest tests/source/test_golden.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .
