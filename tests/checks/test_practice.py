@@ -183,6 +183,17 @@ def test_finds_a_secret_with_content() -> None:
     assert judged(secret.replace("user: me", "user: ''")) == []
 
 
+def test_finds_variables_that_nothing_expands() -> None:
+    config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  PYTHONPATH: /a:$PYTHONPATH\n  B: ${{HOME}}/b\n"
+    assert judged(config) == ["7:15 warning unexpanded-variable", "8:6 warning unexpanded-variable"]
+    script = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  a.sh: |\n    cd $HOME\n    ls\n  price: 5$\n"
+    assert judged(script) == []
+    variable = JOB.replace(
+        "        command", "        env: [{name: A, value: $HOME}, {name: B, value: $(A)/b}]\n        command"
+    )
+    assert judged(variable) == [f"{place(variable, '$HOME')} warning unexpanded-variable"]
+
+
 def test_finds_a_secret_in_a_config_map() -> None:
     config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  AWS_SECRET_ACCESS_KEY: abc\n  passwd: 'me:x:1:1'\n"
     assert judged(config) == ["7:26 error plain-secret"]

@@ -87,7 +87,14 @@ def test_finds_the_known_defects_and_nothing_else(corpus: Path, name: str) -> No
 
 
 #: How often each package breaks a rule of good practice: no labels, no limits, as root, moving tags, bare pods, …
-_POD = {"no-labels": 3, "sidecar": 1, "token-mounted": 1, "untyped-host-path": 1, "bare-pod": 1}
+_POD = {
+    "no-labels": 3,
+    "unexpanded-variable": 2,
+    "sidecar": 1,
+    "token-mounted": 1,
+    "untyped-host-path": 1,
+    "bare-pod": 1,
+}
 PRACTICE = {
     "resnet50v1_5__inference__fp32__serving": {
         **dict.fromkeys(("token-mounted", "untyped-host-path", "no-resources", "runs-as-root"), 1),
@@ -96,7 +103,7 @@ PRACTICE = {
     **{
         TRAINING + f"multi-node__{storage}": {
             **dict.fromkeys(("sidecar", "token-mounted", "untyped-host-path"), 2),
-            **dict.fromkeys(("moving-tag", "no-resources", "runs-as-root"), 2),
+            **dict.fromkeys(("moving-tag", "no-resources", "runs-as-root", "unexpanded-variable"), 2),
             "no-labels": 5,
         }
         for storage in ("user-allocated-pvc", "user-mounted-nfs")
@@ -109,6 +116,7 @@ PRACTICE = {
     **{
         WIDE_DEEP + f"pipeline__{storage}": {
             **dict.fromkeys(("untyped-host-path", "moving-tag", "no-resources", "runs-as-root"), 1),
+            "unexpanded-variable": 2,
             "no-labels": 5,
         }
         for storage in ("user-allocated-pvc", "user-mounted-nfs")

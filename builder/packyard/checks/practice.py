@@ -27,12 +27,13 @@ _MOVING = re.compile(
 _SECRET = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
+_SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 #: Every rule of this family.
 RULES = frozenset(
     (
         *("bare-pod", "no-labels", "sidecar", "plain-secret", "empty-storage-class", "fixed-deadline", "token-mounted"),
         *("untyped-host-path", "root-with-fs-group", "moving-tag", "args-without-command", "no-resources"),
-        "runs-as-root",
+        *("runs-as-root", "unexpanded-variable"),
     )
 )
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
@@ -45,6 +46,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         kind = root.text("kind")
         yield from _labelled(root, root, f"the {kind}")
         yield from _secrets(root, kind)
+        yield from _unexpanded(root, kind)
         yield from _classes(root, package)
         yield from _deadlines(root, package)
         if kind == "Pod" and not _sleeps(root):
@@ -132,6 +134,16 @@ def _secrets(root: Mapping, kind: str) -> Iterator[Finding]:
         if _SECRET.search(name) and isinstance(value, Scalar) and value.value and "$(" not in value.value:
             message = f"{name} is a secret in plain text"
             yield error("plain-secret", value.source, value.start, message, hint)
+
+
+def _unexpanded(root: Mapping, kind: str) -> Iterator[Finding]:
+    """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
+    for name, value in _variables(root, kind):
+        found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
+        if found and value is not None:
+            message = f"{name} gets the text {found.group()}: nothing expands it"
+            hint = "in env $(NAME) is expanded; a ConfigMap takes whole values only"
+            yield warning("unexpanded-variable", value.source, value.start, message, hint)
 
 
 def _variables(root: Mapping, kind: str) -> Iterator[tuple[str, Node | None]]:
