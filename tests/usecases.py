@@ -20,7 +20,7 @@ import yaml
 
 import real
 from packyard.bundle import requirements
-from packyard.setters.change import plan_values
+from packyard.setters.change import Request, plan_values
 from packyard.setters.definition import Setter
 from packyard.setters.plan import PackageFiles, Plan, read_krmfile
 from packyard.source import package as packages
@@ -66,7 +66,7 @@ class Directory:
         return replace(self, files={**self.files, **self.plan(values).files}) if values else self
 
     def plan(self, values: Mapping[str, str]) -> Plan:
-        planned = plan_values(self._package_files, {name: [text] for name, text in values.items()})
+        planned = plan_values(self._package_files, Request({name: [text] for name, text in values.items()}))
         assert planned is not None
         return planned
 

@@ -72,8 +72,9 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     composed = compose_all(workspace, package)
-    described = {item.use_case.path: _describe(item) for item in composed}
-    documented = [_document(item, described[item.use_case.path]) for item in composed]
+    rows = {item.use_case.path: list_setters(item.package_files(), item.definitions) for item in composed}
+    described = {item.use_case.path: _describe(item, rows[item.use_case.path]) for item in composed}
+    documented = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
     members = [
         Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
         for item in composed
@@ -87,10 +88,6 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
 
 
-def _rows(item: Composed) -> list[Row]:
-    return list_setters(item.package_files(), item.definitions)
-
-
 def _objects(item: Composed) -> list[Mapping[str, object]]:
     found: list[Mapping[str, object]] = []
     for _, name in item.objects:
@@ -101,22 +98,22 @@ def _objects(item: Composed) -> list[Mapping[str, object]]:
     return found
 
 
-def _describe(item: Composed) -> UseCase:
+def _describe(item: Composed, rows: Sequence[Row]) -> UseCase:
     objects = _objects(item)
     setters = {
         row.name: Parameter(
             type=row.type or "string", required=row.required, default=row.default, description=row.description
         )
-        for row in _rows(item)
+        for row in rows
     }
     return UseCase(setters=setters, images=requirements.images(objects), requirements=requirements.find(objects))
 
 
-def _document(item: Composed, described: UseCase) -> DocumentedUseCase:
+def _document(item: Composed, rows: list[Row], described: UseCase) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         axes=item.use_case.axes,
-        setters=_rows(item),
+        setters=rows,
         rules=rule_rows(item.rules, item.definitions, krmfile.NAME),
         objects=list(item.objects),
         requirements=[str(requirement) for requirement in described.requirements],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from packyard.errors import UsageError
 
@@ -12,7 +12,7 @@ from packyard.errors import UsageError
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises `UsageError` instead of leaving the program."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]
+    def error(self, message: str) -> NoReturn:
         """Refuse the command line, with the verb's usage as the hint."""
         raise UsageError(f"{self.prog}: {message}\n{self.format_usage().rstrip()}")
 

@@ -25,7 +25,7 @@ def history() -> History:
     from packyard.setters.history import History  # only where something is changed
 
     base = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"  # noqa: PTH117
+    folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"  # noqa: PTH117  # a text, which may be empty
     return History(folder / "packyard" / "history")
 
 
@@ -47,7 +47,7 @@ def keep(root_dir: Path, title: str) -> Keep:
 def cache_dir() -> Path | None:
     """Return the folder of results that are kept, or None for a user who has no place for one."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(base):  # noqa: PTH117
+    if os.path.isabs(base):  # noqa: PTH117  # a text, which may be empty
         return Path(base) / "packyard"
     try:
         home = Path.home()

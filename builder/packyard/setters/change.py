@@ -8,7 +8,7 @@ This is the library's way in::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
@@ -39,6 +39,32 @@ class PackageChange(Value):
         return self.before.files[path]
 
 
+class Request(Value):
+    """What a command asks for: values to set, names to unset, and what is recorded with the values."""
+
+    __slots__ = ("description", "set_by", "unset", "values")
+
+    def __init__(
+        self,
+        values: Mapping[str, Sequence[str]],
+        unset: Sequence[str] = (),
+        *,
+        set_by: str = "",
+        description: str = "",
+    ) -> None:
+        self.values = values
+        self.unset = unset
+        self.set_by = set_by
+        self.description = description
+
+    def among(self, names: Collection[str]) -> Request:
+        """Return what is asked of these setters."""
+        return self.replaced(
+            values={name: texts for name, texts in self.values.items() if name in names},
+            unset=[name for name in self.unset if name in names],
+        )
+
+
 def change_setters(
     directory: Path,
     values: Mapping[str, Sequence[str]],
@@ -57,24 +83,17 @@ def change_setters(
     (`history.History.record`).
     """
 
+    request = Request(values, unset, set_by=set_by, description=description)
+
     def plan_package(package: PackageFiles) -> Plan | None:
-        return plan_values(
-            package, values, unset, only_known=recursive, set_by=set_by, description=description, rules=True
-        )
+        return plan_values(package, request, only_known=recursive, rules=True)
 
     wanted = [*values, *unset]
     return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
 
 
 def plan_values(
-    package: PackageFiles,
-    values: Mapping[str, Sequence[str]],
-    unset: Sequence[str] = (),
-    *,
-    only_known: bool = False,
-    set_by: str = "",
-    description: str = "",
-    rules: bool = False,
+    package: PackageFiles, request: Request, *, only_known: bool = False, rules: bool = False
 ) -> Plan | None:
     """Plan to set and unset values in one package, in whichever spelling it has them.
 
@@ -82,8 +101,16 @@ def plan_values(
     ``rules`` the values have to keep those of the Krmfile's rules that name one of them.
     """
     krmfile = read_krmfile(package)
-    planned = _plan_values(package, krmfile, values, unset, only_known, set_by, description)
-    if planned is not None and rules:
+    tagged = _tagged_names(package)
+    if only_known:
+        request = request.among({*krmfile.definitions.setters, *tagged})
+    if not request.values and not request.unset:
+        return None
+    if tagged:
+        planned = _in_both_spellings(package, krmfile, tagged, request)
+    else:
+        planned = _as_defined(package, krmfile, request)
+    if rules:
         _check_rules(krmfile, planned)
     return planned
 
@@ -99,28 +126,6 @@ def _check_rules(krmfile: Krmfile, planned: Plan) -> None:
     refuse(rule.find_broken(krmfile.root, setters, planned.counts))
 
 
-def _plan_values(
-    package: PackageFiles,
-    krmfile: Krmfile,
-    values: Mapping[str, Sequence[str]],
-    unset: Sequence[str],
-    only_known: bool,
-    set_by: str,
-    description: str,
-) -> Plan | None:
-    tagged = _tagged_names(package)
-    known = {*krmfile.definitions.setters, *tagged}
-    here = {name: texts for name, texts in values.items() if name in known or not only_known}
-    back = [name for name in unset if name in known or not only_known]
-    if not here and not back:
-        return None
-    if tagged:
-        return _in_both_spellings(package, krmfile, tagged, here, back, set_by, description)
-    if not back:
-        return plan(package, here, set_by=set_by, description=description, krmfile=krmfile)
-    return _both(package, here, back, set_by, description)
-
-
 def _tagged_names(package: PackageFiles) -> set[str]:
     """Return the names of setters in kpt's spelling."""
     if package.kptfile is None:
@@ -130,15 +135,7 @@ def _tagged_names(package: PackageFiles) -> set[str]:
     return KptPackage(package).names()
 
 
-def _in_both_spellings(
-    package: PackageFiles,
-    krmfile: Krmfile,
-    tagged: set[str],
-    values: Mapping[str, Sequence[str]],
-    unset: Sequence[str],
-    set_by: str,
-    description: str,
-) -> Plan:
+def _in_both_spellings(package: PackageFiles, krmfile: Krmfile, tagged: set[str], request: Request) -> Plan:
     """Plan for a package with a Kptfile: what definitions say first, then what the pipeline and comments say."""
     from packyard.setters.kpt.package import KptPackage
 
@@ -147,35 +144,31 @@ def _in_both_spellings(
     known = {*defined, *tagged}
     refuse(
         Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
-        for name in (*values, *unset)
+        for name in (*request.values, *request.unset)
         if name not in known
     )
     refuse(
         Problem(
             f"setter {name!r} has no default to go back to", file=where, hint=f"set it: packyard set DIR {name}=VALUE"
         )
-        for name in unset
+        for name in request.unset
         if name not in defined
     )
-    first = Plan()
-    ours = {name: texts for name, texts in values.items() if name in defined}
-    if unset:
-        first = _both(package, ours, unset, set_by, description)
-    elif ours:
-        first = plan(package, ours, set_by=set_by, description=description, krmfile=krmfile)
-    theirs = {name: texts for name, texts in values.items() if name in tagged}
+    ours, theirs = request.among(defined), request.among(tagged).values
+    first = _as_defined(package, krmfile, ours) if ours.values or ours.unset else Plan()
     return _joined(first, KptPackage(package.with_files(first.files)).plan(theirs)) if theirs else first
 
 
-def _both(
-    package: PackageFiles, values: Mapping[str, Sequence[str]], unset: Sequence[str], set_by: str, description: str
-) -> Plan:
+def _as_defined(package: PackageFiles, krmfile: Krmfile, request: Request) -> Plan:
     """Plan what is set and what is unset; one after the other, as their fields may be the same."""
-    first = plan_unset(package, unset)
-    if not values:
+    by, description = request.set_by, request.description
+    if not request.unset:
+        return plan(package, request.values, set_by=by, description=description, krmfile=krmfile)
+    first = plan_unset(package, request.unset)
+    if not request.values:
         return first
-    second = plan(package.with_files(first.files), values, set_by=set_by, description=description)
-    return _joined(first, second)
+    rest = package.with_files(first.files)
+    return _joined(first, plan(rest, request.values, set_by=by, description=description))
 
 
 def _joined(first: Plan, second: Plan) -> Plan:

@@ -163,7 +163,6 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
 
 def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], where: str) -> dict[str, Setter]:
     problems: list[Problem] = []
-    faults: list[Problem] = []
     changed: dict[str, Setter] = {}
     for name, texts in values.items():
         setter = definitions.setters.get(name)
@@ -171,11 +170,11 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
             problems.append(_unknown(name, definitions.setters, where))
             continue
         shown = ", ".join(map(repr, texts))
-        faults += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
+        problems += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
         changed[name] = setter.replaced(values=tuple(texts)) if setter.is_list else setter.replaced(value=texts[0])
-    if faults and not problems:
-        raise ValuesError(*faults)
-    refuse([*problems, *faults])
+    if problems and definitions.setters.keys() >= values.keys():
+        raise ValuesError(*problems)
+    refuse(problems)
     return changed
 
 

@@ -9,12 +9,15 @@ that a patch without a comment unbinds the setter; comments above an operation a
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from packyard.errors import InputError
 from packyard.setters.fieldtype import Step, is_known, merge_key
 from packyard.text.document import walk
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
 from packyard.text.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
+_Part = TypeVar("_Part", Entry, Item)
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
 
@@ -37,14 +40,12 @@ def clone(node: Node) -> Node:
 
 
 def clone_entry(entry: Entry) -> Entry:
-    copied = Entry(entry.key, clone(entry.value), entry.start)
-    _like(copied, entry)
-    return copied
+    return _like(Entry(entry.key, clone(entry.value), entry.start), entry)
 
 
-def _like(part: Item | Entry, other: Part) -> Item:
+def _like(part: _Part, other: Part) -> _Part:
     part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
-    return part  # type: ignore[return-value]
+    return part
 
 
 def apply_operations(root: Mapping, operations: Sequence) -> None:
@@ -157,9 +158,9 @@ class _Place:
         """Take an entry or item out, with its comments."""
         part = self.part()
         if isinstance(self.parent, Mapping):
-            self.parent.entries.remove(part)  # type: ignore[arg-type]
+            self.parent.entries = [entry for entry in self.parent.entries if entry is not part]
         elif isinstance(self.parent, Sequence):
-            self.parent.items.remove(part)  # type: ignore[arg-type]
+            self.parent.items = [item for item in self.parent.items if item is not part]
 
 
 def scalar(text: str, place: Node) -> Scalar:

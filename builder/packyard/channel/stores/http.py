@@ -38,6 +38,7 @@ class HTTPStore:
     def __repr__(self) -> str:
         return f"HTTPStore({self._shown!r})"
 
+    # What is refused takes the arguments of a `Store` all the same.
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
         """Refuse."""
         self._refuse()

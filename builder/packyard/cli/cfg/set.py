@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from packyard.cli import flags
 from packyard.cli.cfg import blocks
 from packyard.errors import InputError, NotHereError, UsageError, ValuesError
-from packyard.setters.change import plan_values
+from packyard.setters.change import Request, plan_values
 from packyard.setters.plan import PackageFiles, Plan
 
 
@@ -35,7 +35,7 @@ def set_value(words: Sequence[str]) -> int:
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         try:
-            planned = plan_values(package, {name: values}, only_known=True, set_by=by, description=description)
+            planned = plan_values(package, Request({name: values}, set_by=by, description=description), only_known=True)
         except ValuesError as error:
             raise error if recursive else InputError(_refusal(error)) from error
         if planned is None:
