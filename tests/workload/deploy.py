@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from workload import controllers
-from workload.cluster import Cluster, Pod
+from workload.cluster import Cluster
 from workload.objects import Object
+from workload.pod import Pod
 
 _CONTROLLERS = {"Job": controllers.job, "Deployment": controllers.deployment, "Pod": controllers.pod}
 

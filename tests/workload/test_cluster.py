@@ -155,6 +155,37 @@ def test_pods_reach_each_other_and_nobody_else(new_cluster: NewCluster) -> None:
     assert printed(cluster, pod("ip -o route show default; ip -o link | wc -l")).strip() == "2"
 
 
+POLICY = """
+kind: NetworkPolicy
+metadata: {name: policy}
+spec:
+  podSelector: {matchLabels: {app: server}}
+  policyTypes: [Ingress]
+  ingress: %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("ingress", "reaching"),
+    [
+        ("[{}]", {"friend", "stranger"}),
+        ("[{from: [{podSelector: {}}]}]", {"friend", "stranger"}),
+        ("[{from: [{podSelector: {matchLabels: {app: friend}}}]}]", {"friend"}),
+        ("[]", set()),
+    ],
+)
+def test_a_network_policy_lets_those_connect_that_it_names(
+    ingress: str, reaching: set[str], new_cluster: NewCluster
+) -> None:
+    cluster = new_cluster([sample(POLICY % ingress)])
+    probe = "readinessProbe: {tcpSocket: {port: 8000}}"
+    server = cluster.start(pod("python3 -m http.server 8000", container=probe, name="server"))
+    cluster.wait_ready(server)
+    ask = f"python3 -c 'import socket; socket.create_connection((\"{server.address}\", 8000), 1)'"
+    asking = [cluster.start(pod(ask, name=name)) for name in ("friend", "stranger")]
+    assert {each.name for each in asking if each.wait() == 0} == reaching
+
+
 # Pods of one set.
 
 INDEXED_JOB = """

@@ -50,7 +50,7 @@ def apply(api: Api, objects: list[Object], namespace: str) -> None:
 def test_pods_of_an_mpi_job_are_those_of_the_operator(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     found = ((package, each) for package in PACKAGES for each in package.use_cases)
     package, use_case = next(each for each in found if deploy.of_kind(shipped(*each).parse(), "MPIJob"))
-    namespace = cluster.create_namespace(level([shipped(package, use_case)]))
+    namespace = cluster.create_namespace(level(shipped(package, use_case).parse()))
     monkeypatch.setattr(controllers, "NAMESPACE", namespace)
     objects = catalogue.set_objects(package, use_case)
     claims = deploy.of_kind(objects, "PersistentVolumeClaim")

@@ -119,6 +119,6 @@ def test_sees_a_set_that_ends_and_starts_again(policy: str, new_cluster: NewClus
 
 
 def test_sees_a_set_that_waits_for_ever(new_cluster: NewCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workload.cluster._PATIENCE", 3.0)
+    monkeypatch.setattr("workload.pod.PATIENCE", 3.0)
     with pytest.raises(AssertionError, match="c does not end"):
         loses_one(new_cluster([SERVICE]), [job(DOES_NOT, "Never")])

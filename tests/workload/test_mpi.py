@@ -6,7 +6,6 @@ The MPIJob is the first of the catalogue's, composed and set; a test takes one t
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -254,12 +253,25 @@ def test_a_killed_worker_ends_the_run(objects: list[Object], new_cluster: NewClu
     cluster = new_cluster(objects)
     cluster.hold = True
     started = deploy.run_mpi_job(cluster, mpi_job(objects))
-    deadline = time.monotonic() + 60
-    while started.launcher.log.count("record of") < 4:
-        assert time.monotonic() < deadline, started.log
-        time.sleep(0.05)
+    deploy.wait_until(lambda: started.launcher.log.count("record of") == 4, [started.launcher])
     started.workers[1].kill()
     assert started.launcher.wait() != 0, started.log
+
+
+def test_the_option_network_policy_lets_a_run_talk_and_nobody_else_connect(
+    use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
+) -> None:
+    objects = catalogue.with_option(kustomize5, *use_case, "network-policy")
+    cluster = new_cluster(objects)
+    cluster.hold = True
+    run = deploy.run_mpi_job(cluster, mpi_job(objects))
+    deploy.wait_until(lambda: run.launcher.log.count("record of") == 4, [run.launcher])
+    connect = "import socket, sys; socket.create_connection((sys.argv[1], 2222), 1)"
+    for name, labels in (("friend", run.workers[1].described["metadata"]["labels"]), ("stranger", {})):
+        container = {"name": "c", "command": ["python3", "-c", connect, run.workers[0].address]}
+        spec = {"restartPolicy": "Never", "containers": [container]}
+        asking = cluster.start({"metadata": {"name": name, "labels": labels}, "spec": spec})
+        assert (asking.wait() == 0) is (name == "friend"), asking.log
 
 
 def test_two_runs_share_a_claim_side_by_side(use_case: tuple[Any, Any], new_cluster: NewCluster) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 from usecases import PACKAGES
 from workload import catalogue, deploy, zoo
-from workload.cluster import Cluster, Pod
+from workload.cluster import Cluster
 from workload.objects import Object
+from workload.pod import Pod
 from workload.test_use_cases import (
     has_no_privilege,
     has_the_environment,

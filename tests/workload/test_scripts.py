@@ -16,7 +16,7 @@ import pytest
 import real
 from usecases import PACKAGES, shipped
 from workload import deploy
-from workload.cluster import FRAMEWORKS
+from workload.image import FRAMEWORKS
 
 _LACKS_A_FRAMEWORK = re.compile(rf"ModuleNotFoundError: No module named '({'|'.join(FRAMEWORKS)})\b")
 _IMPORT = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_path(sys.argv[1], run_name='shipped')"
