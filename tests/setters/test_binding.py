@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from packyard.errors import InputError
+from packyard.setters import binding
 from packyard.setters.change import change_setters
+from packyard.text.document import parse_text
+from packyard.text.node import Source
 
 KRMFILE = """\
 openAPI:
@@ -69,6 +76,8 @@ PLACES = {
 #: A document's body for a setter of lists.
 LIST_PLACES = {
     "behind the key": "l: C\n- a\n",
+    "behind the key of several items": "l: C\n- a\n- b\n- c\nz: 1\n",
+    "above the key of several items": "C\nl:\n  - a\n  - {b: 1}\n  - c: 1\n    d: 2\nz: 1\n",
     "above the key": "C\nl:\n- a\n",
     "above a key with a note": "C\nl: # note\n- a\n",
     "behind the key, another one above": '# {"$openapi":"other"}\nl: C\n- a\n',
@@ -158,3 +167,63 @@ def test_a_comment_binds_a_list_where_the_real_program_lets_it(kustomize3: Path,
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Path, tmp_path: Path, spelling: str) -> None:
     judge(kustomize3, tmp_path, f"{HEADER}x: 3 {spelling}\n")
+
+
+NOTES = st.sampled_from(["", "", "", " # note", ' # {"$openapi":"V"}', ' # {"$openapi":"W"}'])
+LEAVES = st.sampled_from(
+    ["a", "''", "", "[]", "[a, b]", "{a: 1}", "*x", "&x a", "!!str a", '"a\n\n  b"', "[a, C\n  b]"]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """Lines of YAML with comments behind and above anything; some are none that a parser takes."""
+    lines: list[str] = []
+
+    def above(indent: str) -> None:
+        for note in draw(st.lists(NOTES, max_size=2)):
+            lines.append(draw(st.sampled_from(["", indent, indent + "  "])) + note.strip())  # noqa: PERF401
+
+    def collection(indent: str, first: str, depth: int) -> None:
+        """Add the lines of a mapping or a list; ``first`` is what stands before it on its first line."""
+        listed = draw(st.booleans())
+        for number in range(draw(st.integers(1, 4))):
+            start = first if number == 0 else indent
+            if not first.strip() or number:
+                above(indent)
+            key = "- " if listed else draw(st.sampled_from(["k", "apiVersion", "kind", "'k'"])) + ": "
+            shape = draw(st.sampled_from(["leaf", "leaf", "block", "below", "beside"] if depth < 4 else ["leaf"]))
+            if shape == "leaf":
+                lines.append(start + key + draw(LEAVES) + draw(NOTES))
+            elif shape == "block":
+                lines.extend((start + key + "|" + draw(NOTES), indent + "    # text", ""))
+            elif shape == "beside" and listed:
+                collection(indent + "  ", start + key, depth + 1)
+            else:
+                lines.append(start + key.rstrip() + draw(NOTES))
+                collection(indent + "  ", indent + "  ", depth + 1)
+
+    for _ in range(draw(st.integers(1, 2))):
+        collection("", "", 0)
+        lines.append(draw(st.sampled_from(["", "# note", '--- # {"$openapi":"V"}', "---", "...\n---"])))
+    return "\n".join(lines).replace("C", '# {"$openapi":"V"}') + draw(st.sampled_from(["", "\n"]))
+
+
+def bound(text: str, around: list[str]) -> list[tuple[object, ...]] | str:
+    """Return what the setter V binds, or the error."""
+    try:
+        documents = parse_text(Source("r.yaml", text), around=around)
+    except InputError as error:
+        return str(error)
+    return [
+        (number, found.path, found.node.start, found.node.end, found.comment.start, found.flow, found.from_key)
+        for number, document in enumerate(documents)
+        for found in binding.find(document)
+        if found.reference.name == "V"
+    ]
+
+
+@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "600")), deadline=None)
+@given(text=texts())
+def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
+    assert bound(text, ["V"]) == bound(text, [])

@@ -24,7 +24,7 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_r
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.text.document import check_keys, parse_text
 from packyard.text.edit import Edit
-from packyard.text.node import Collection, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
 from packyard.text.sharing import once
@@ -241,7 +241,7 @@ def _lines(entry: Entry) -> Edit:
     start = source.line_start(entry.start)
     if source.text[start : entry.start].strip(" \t"):
         raise InputError(entry.key.problem(f"{entry.name} cannot be taken out where it stands"))
-    end = last_end(entry.value)
+    end = entry.value.end
     if end > entry.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
         return Edit(start, end, "")
     return Edit(start, _next_line(source, end), "")
@@ -260,7 +260,7 @@ def append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
     kept = [entry for entry in mapping.entries if entry.name not in gone]
     if not kept:
         raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
-    end = last_end(kept[-1].value)
+    end = kept[-1].value.end
     if mapping.flow:
         return [Edit(end, end, "".join(f", {text}" for text in new))]
     indent = " " * (kept[0].start - source.line_start(kept[0].start))
@@ -272,16 +272,6 @@ def append(mapping: Mapping, new: list[str], gone: set[str]) -> list[Edit]:
     if at == len(source.text) and source.text[at - 1] not in "\r\n":  # no line break at the end of the file
         return [Edit(at, at, newline + lines.removesuffix(newline))]
     return [Edit(at, at, lines)]
-
-
-def last_end(node: Node) -> int:
-    """Return the position behind the last character of a node's last leaf."""
-    while isinstance(node, Collection) and not node.flow:
-        parts: list[Entry] = getattr(node, "entries", None) or getattr(node, "items", [])
-        if not parts:
-            break
-        node = parts[-1].value
-    return node.end
 
 
 def line_break(source: Source) -> str:

@@ -15,7 +15,7 @@ from packyard.setters import block, comment, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
-from packyard.setters.krmfile import NAME, Krmfile, last_end, line_break, parse_krmfile
+from packyard.setters.krmfile import NAME, Krmfile, line_break, parse_krmfile
 from packyard.text import edit
 from packyard.text.document import decode, parse_shared
 from packyard.text.edit import Edit
@@ -275,7 +275,7 @@ class _Fields:
             return
         indent = " " * (node.start - node.source.line_start(node.start))
         lines = (line_break(node.source) + indent).join(f"- {text}" for text in texts)
-        self.edits.append(Edit(node.start, last_end(node), lines))
+        self.edits.append(Edit(node.start, node.end, lines))
 
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)

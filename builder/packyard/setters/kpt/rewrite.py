@@ -12,7 +12,7 @@ from packyard.errors import InputError, Problem
 from packyard.setters import block
 from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
-from packyard.setters.krmfile import last_end, line_break
+from packyard.setters.krmfile import line_break
 from packyard.text.document import parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
@@ -96,7 +96,7 @@ def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
 
 def end_of_lines(node: Node) -> int:
     """Return where a block collection's last line ends, a comment behind its last item included, its line break not."""
-    source, end = node.source, last_end(node)
+    source, end = node.source, node.end
     while end > node.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
         end -= 1
     while end < len(source.text) and source.text[end] not in "\r\n":
@@ -115,7 +115,7 @@ def _moved(node: Node, column: int, newline: str) -> str:
     if isinstance(node, Scalar) and node.style in "|>":
         return double_quoted(node.value)
     start = node.start - node.source.line_start(node.start)
-    text = node.source.text[node.start : last_end(node)].rstrip("\r\n")
+    text = node.source.text[node.start : node.end].rstrip("\r\n")
     first, *others = re.split(r"\r\n?|\n", text)
     return newline.join((first, *(" " * column + line[start:] if line.strip() else "" for line in others)))
 
