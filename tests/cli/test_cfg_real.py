@@ -98,6 +98,7 @@ set . NOPE x -R
 set . S x
 set . E large
 set . E huge
+set . L x y z
 set . L x y z w
 set nope V x
 set r.yaml V x
