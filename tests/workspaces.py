@@ -49,7 +49,7 @@ def _rename(package: Path, number: int) -> None:
     file = package / "package.yaml"
     text = file.read_text()
     for key in ("name", "MODEL_NAME"):
-        text = re.sub(rf"^(  {key}: \S+)$", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
+        text = re.sub(rf"^(  {key}: \S{{1,27}})\S*$", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
     file.write_text(text)
     for file in files(package):
         if file.suffix == ".md":

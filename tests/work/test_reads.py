@@ -92,13 +92,21 @@ def test_facts_hold_from_another_working_directory(root: Path, monkeypatch: pyte
     assert [name for _, name, _ in reads.facts] == ["file"]
 
 
-def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
+def test_a_file_is_read_once_so_that_a_task_sees_one_state_of_it(root: Path) -> None:
     with Reads(root) as reads:
         (reads.root_dir / "file").read_bytes()
-        (reads.root_dir / "file").read_bytes()
-        assert not reads.torn
         (root / "file").write_bytes(b"other")
-        (reads.root_dir / "file").read_bytes()
+        assert (reads.root_dir / "file").read_bytes() == b"one"
+    assert not reads.torn
+    assert not Observed(root).agrees(reads.facts)
+
+
+def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
+    with Reads(root) as reads:
+        assert (reads.root_dir / "file").exists()
+        assert not reads.torn
+        (root / "file").unlink()
+        assert not (reads.root_dir / "file").exists()
     assert reads.torn
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from packyard.errors import InputError, Problem
+from packyard.text.sharing import once
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,7 +45,7 @@ def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) 
 
     An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
     """
-    environment = _environment()
+    environment = once("readme", _environment)
     rendered = (_render(environment, file, text, context).strip("\n") for file, text in fragments)
     return ("\n\n".join(filter(None, rendered)) + "\n").encode()
 
@@ -79,7 +80,7 @@ def _render(environment: Environment, file: str, text: str, context: Mapping[str
     from jinja2 import Template, TemplateSyntaxError
 
     try:
-        code = environment.compile(text, filename=file)
+        code = once(("fragment", file, text), lambda: environment.compile(text, filename=file))
         return Template.from_code(environment, code, dict(environment.globals)).render(context)
     except TemplateSyntaxError as error:
         raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from packyard.setters.comment import Reference, parse
 from packyard.setters.fieldtype import Step
 from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.sharing import once
 
 
 class Binding:
@@ -43,7 +44,10 @@ class Binding:
 
 def find(document: Document) -> list[Binding]:
     """Return every bound field of a document in the order of the text."""
-    return list(_find(document.root, (), False)) if document.root else []
+    root, source = document.root, document.source
+    if root is None:
+        return []
+    return once(("bindings", source.name, source.text, document.start), lambda: list(_find(root, (), False)))
 
 
 def path_text(path: tuple[Step, ...]) -> str:

@@ -21,7 +21,7 @@ from packyard.source import patch
 from packyard.source.parts import Part
 from packyard.source.rules import entry as rules_entry
 from packyard.text import edit, layout
-from packyard.text.document import decode, parse_shared, parse_text
+from packyard.text.document import decode, parse_shared
 from packyard.text.node import Entry, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.plain import to_value
@@ -190,12 +190,17 @@ def _with_markers(entry: Entry, entries: Mapping[str, Entry]) -> _Written:
         prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
         lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
     text = "\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n"
+    key = (source.name, source.text, entry.start, text)
+    return _Written(once(("values", key), lambda: _with_entries(entry, text)), key)
+
+
+def _with_entries(entry: Entry, text: str) -> Entry:
     copied = patch.clone_entry(entry)
     assert isinstance(copied.value, MappingNode)
     inside = copied.value.mapping("x-k8s-cli", "substitution")
     assert inside is not None
     inside.entries += _mapping(text).entries
-    return _Written(copied, (source.name, source.text, entry.start, text))
+    return copied
 
 
 def _as_text(key: str, name: str) -> Entry:
@@ -239,6 +244,7 @@ def _add_default(definition: MappingNode, text: str) -> None:
 
 
 def _mapping(text: str) -> MappingNode:
-    root = parse_text(Source("Krmfile", text))[0].root
+    """Read a few lines of ours; their nodes are not for changing."""
+    root = parse_shared(Source("Krmfile", text))[0].root
     assert isinstance(root, MappingNode)
     return root

@@ -25,11 +25,15 @@ _current: ContextVar[Reads | None] = ContextVar("reads", default=None)
 
 
 class Reads:
-    """The facts about its sources that a task asked for; ``torn`` if one changed while it was at work."""
+    """The facts about its sources that a task asked for; ``torn`` if one changed while it was at work.
+
+    A file is read once: ``files`` has the bytes.
+    """
 
     def __init__(self, root_dir: Path) -> None:
         self.root_dir = SourcePath(root_dir)
         self.torn = False
+        self.files: dict[str, bytes] = {}
         self._answers: dict[tuple[str, str], str] = {}
         self._names = _Names(root_dir)
         self._token: Token[Reads | None] | None = None
@@ -88,12 +92,18 @@ class SourcePath(PosixPath):
 
     def read_bytes(self) -> bytes:
         """Return the file's bytes."""
+        reads = _current.get()
+        known = reads.files.get(str(self)) if reads else None
+        if known is not None:
+            return known
         try:
             data = _plain(self).read_bytes()
         except OSError as error:
             _note("bytes", self, _failure(error))
             raise
         _note("bytes", self, Digest.of(data))
+        if reads:
+            reads.files[str(self)] = data
         return data
 
     def read_text(self, encoding: str | None = None, errors: str | None = None, newline: str | None = None) -> str:

@@ -1,0 +1,79 @@
+"""What is shared while packages are composed: never changed, bounded, and without a say in what is composed."""
+
+from __future__ import annotations
+
+import pytest
+
+import real
+import workspaces
+from packyard.source import package, workspace
+from packyard.source.compose import compose_all
+from packyard.text import sharing
+from packyard.text.document import parse_shared, parse_text
+from packyard.text.node import Comment, Document, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.sharing import Sharing, once
+
+CATALOGUE = workspace.read(real.REPOSITORY)
+
+
+def drawn(thing: object) -> object:
+    """Everything that a document says, as plain values that can be compared."""
+    if isinstance(thing, Document):
+        return ("document", thing.start, drawn(thing.root), drawn(thing.head), drawn(thing.tail))
+    if isinstance(thing, Comment):
+        return ("comment", thing.text, thing.start, thing.column, thing.own_line)
+    if isinstance(thing, Part):
+        return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, thing.index, drawn(thing.head),
+                drawn(thing.foot), drawn(thing.comment))  # fmt: skip
+    if isinstance(thing, Node):
+        inside = thing.entries if isinstance(thing, Mapping) else thing.items if isinstance(thing, Sequence) else []
+        value = (thing.value, thing.style) if isinstance(thing, Scalar) else None
+        return (type(thing).__name__, thing.start, thing.end, value, drawn(thing.comment), drawn(inside))
+    return [drawn(item) for item in thing] if isinstance(thing, list) else thing
+
+
+@pytest.mark.parametrize("name", ["mnist-fp32-training-k8s", "resnet50v1-5-fp32-training-k8s"])
+def test_composing_changes_no_text_that_is_shared(name: str) -> None:
+    shared = Sharing()
+    with shared:
+        composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+        again = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+    assert [item.shipped for item in again] == [item.shipped for item in composed]
+    documents = {key: made for key, made in shared._own.items() if key[0] == "documents"}
+    assert len(documents) > 20
+    for (_, source, text), made in documents.items():
+        assert drawn(made) == drawn(parse_text(Source(source, text))), source
+
+
+def test_composes_the_same_without_sharing() -> None:
+    name = workspaces.names()[0]
+    composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+    with Sharing():
+        shared = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+    assert [item.shipped for item in composed] == [item.shipped for item in shared]
+
+
+def test_remembers_only_within_and_goes_on_where_it_is_entered_again() -> None:
+    source = Source("a.yaml", "a: b\n")
+    assert parse_shared(source) is not parse_shared(source)
+    shared = Sharing()
+    with shared:
+        first = parse_shared(source)
+        with Sharing():
+            assert parse_shared(Source("a.yaml", "a: b\n")) is first
+        assert parse_shared(Source("b.yaml", "a: b\n")) is not first
+    assert parse_shared(source) is not first
+    with shared:
+        assert parse_shared(source) is first
+
+
+def test_forgets_what_was_used_least_recently(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "_LIMIT", 2)
+    made: list[str] = []
+
+    def make(name: str) -> str:
+        return once(name, lambda: made.append(name) or name)
+
+    with Sharing():
+        assert [make(name) for name in "abacab"] == list("abacab")
+    assert made == list("abcb")
