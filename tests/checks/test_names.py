@@ -160,7 +160,7 @@ def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:
         ("v1 Service", "a.b", False),
         ("v1 Service", "1a", False),
         ("batch/v1 Job", "1a", True),
-        ("batch/v1 Job", "a.b", False),
+        ("batch/v1 Job", "a.b", True),
         ("batch/v1 Job", "a-", False),
         ("kubeflow.org/v2beta1 MPIJob", "1a", False),
     ],

@@ -41,6 +41,7 @@ _SUBDOMAIN = _Form(
     "lower case letters, digits, dashes and dots",
     253,
 )
+_SHORT = _Form(_SUBDOMAIN.pattern, _SUBDOMAIN.description, 63)
 _VALUE = _Form(
     re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?\Z"), "letters, digits, dashes, underscores and dots", 63
 )
@@ -50,8 +51,8 @@ _PORT = _Form(re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*\Z"), "lower case le
 _KINDS = {
     "Namespace": (_LABEL, ""),
     "Service": (_HOST, ""),
-    "Job": (_LABEL, "a label of its pods"),
-    "Workflow": (_LABEL, "a label of its pods"),
+    "Job": (_SHORT, "a label of its pods"),
+    "Workflow": (_SHORT, "a label of its pods"),
 }
 
 
@@ -153,7 +154,7 @@ def _names(root: MappingNode, counts: _Counts) -> Iterator[_Name]:
     name = metadata.get("name") if metadata else None
     if isinstance(name, Scalar):
         form, becomes = _KINDS.get(kind, (_SUBDOMAIN, ""))
-        yield _Name(name, f"the name of {kind}{f', {becomes},' if becomes else ''}", form)
+        yield _Name(name, f"the name of {kind}{f', {becomes}' if becomes else ''}", form)
         yield from _derived(root, kind, name, counts)
     yield from _labels(root)
     for pod in pods.find(root):
@@ -188,7 +189,7 @@ def _derived(root: MappingNode, kind: str, name: Scalar, counts: _Counts) -> Ite
         index = counts.index(spec.get("completions"), spec.get("parallelism"))
         yield _Name(name, "the host of a pod", _LABEL, f"-{index}")
     elif kind in ("CronJob", "CronWorkflow"):
-        yield _Name(name, f"a {kind.removeprefix('Cron')} of it", _LABEL, "-9999999999")
+        yield _Name(name, f"a {kind.removeprefix('Cron')} of it", _SHORT, "-9999999999")
     elif kind == "StatefulSet":
         yield _Name(name, "the host of a pod", _LABEL, f"-{counts.index(spec.get('replicas'))}")
         yield _Name(name, "the label of a revision", _LABEL, "-9999999999")

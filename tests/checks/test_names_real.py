@@ -1,0 +1,62 @@
+"""Names, judged by a real API server where it judges them: what it refuses is found, what it takes is no finding."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from controlplane.api import Api
+from packyard.checks.lint import lint
+from packyard.setters.plan import PackageFiles
+
+TEMPLATE = """\
+template:
+  metadata: {labels: {l: LABEL}}
+  spec:
+    restartPolicy: Never
+    containers:
+    - {name: CONTAINER, image: 'a:1', ports: [{name: PORT, containerPort: 80}]}
+"""
+_HEAD = "apiVersion: {}\nkind: {}\nmetadata: {{name: NAME}}\n"
+JOB = _HEAD.format("batch/v1", "Job") + "spec:\n" + "".join(f"  {line}\n" for line in TEMPLATE.splitlines())
+INDEXED = JOB.replace("spec:\n", "spec:\n  completionMode: Indexed\n  completions: 100\n  parallelism: 1\n", 1)
+CRON_JOB = _HEAD.format("batch/v1", "CronJob") + "spec:\n  schedule: '* * * * *'\n  jobTemplate:\n    spec:\n"
+CRON_JOB += "".join(f"      {line}\n" for line in TEMPLATE.splitlines())
+SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
+CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
+SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}
+
+CASES = [
+    *(
+        (text, "NAME", name)
+        for text in (CONFIG_MAP, SERVICE, JOB)
+        for name in ("a-b", "1a", "a.b", "A", "a_b", "-a", "a-")
+    ),
+    *((text, "NAME", "a.b") for text in (INDEXED, CRON_JOB)),
+    *((CONFIG_MAP, "NAME", "a" * length) for length in (253, 254)),
+    *((SERVICE, "NAME", "a" * length) for length in (63, 64)),
+    *((JOB, "NAME", "a" * length) for length in (63, 64)),
+    *((INDEXED, "NAME", "a" * length) for length in (60, 61)),
+    *((CRON_JOB, "NAME", "a" * length) for length in (52, 53)),
+    *((JOB, "LABEL", value) for value in ("A_b.c", "a b", "-a", "''", "a" * 63, "a" * 64)),
+    *((JOB, "CONTAINER", value) for value in ("a-1", "'1'", "A", "a.b", "a" * 63, "a" * 64)),
+    *((JOB, "PORT", value) for value in ("a1", "'80'", "a--b", "-a", "A", "a" * 15, "a" * 16)),
+]
+
+
+@pytest.fixture(scope="session")
+def namespace(api_server: Api) -> str:
+    return api_server.create_namespace("privileged")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "value"), CASES, ids=lambda part: part.splitlines()[1][6:] if "\n" in part else part
+)
+def test_finds_the_names_that_the_api_server_refuses(
+    text: str, place: str, value: str, api_server: Api, namespace: str
+) -> None:
+    for name, found in {**SOUND, place: value}.items():
+        text = text.replace(name, found)
+    refusal = api_server.create(yaml.safe_load(text), namespace, dry_run=True).refusal
+    findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
+    assert bool([each for each in findings if each.rule in ("no-name", "name-too-long")]) == bool(refusal), refusal
