@@ -209,8 +209,8 @@ def texts(draw: st.DrawFn) -> str:
     return "\n".join(lines).replace("C", '# {"$openapi":"V"}') + draw(st.sampled_from(["", "\n"]))
 
 
-def bound(text: str, around: list[str]) -> list[tuple[object, ...]] | str:
-    """Return what the setter V binds, or the error."""
+def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] | str:
+    """Return what setters whose name contains ``name`` bind, or the error."""
     try:
         documents = parse_text(Source("r.yaml", text), around=around)
     except InputError as error:
@@ -219,11 +219,12 @@ def bound(text: str, around: list[str]) -> list[tuple[object, ...]] | str:
         (number, found.path, found.node.start, found.node.end, found.comment.start, found.flow, found.from_key)
         for number, document in enumerate(documents)
         for found in binding.find(document)
-        if found.reference.name == "V"
+        if name in found.reference.name
     ]
 
 
 @settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "600")), deadline=None)
 @given(text=texts())
 def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
-    assert bound(text, ["V"]) == bound(text, [])
+    assert bound(text, ["V"], "V") == bound(text, [], "V")
+    assert bound(text, ["$openapi"], "") == bound(text, [], "")

@@ -44,7 +44,8 @@ def test_an_index_is_that_of_the_whole_list() -> None:
     assert isinstance(root, Mapping)
     listed = root.get("l")
     assert isinstance(listed, Sequence)
-    assert [item.index for item in listed.items] == [0, 7]
+    assert [(item.index, item.value.lexeme) for item in listed.items][-1] == (7, "b")
+    assert listed.size == 8
 
 
 @pytest.mark.parametrize(

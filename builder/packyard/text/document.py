@@ -10,6 +10,11 @@ import codecs
 
 import yaml
 
+try:  # libyaml's parser alone: a loader makes as many objects again before the first event
+    from yaml._yaml import CParser as Parser
+except ImportError:
+    from yaml import SafeLoader as Parser  # type: ignore[assignment]
+
 from packyard.errors import InputError, Problem
 from packyard.text.builder import Builder
 from packyard.text.node import Document, Mapping, Node, Scalar, Source
@@ -19,9 +24,6 @@ from packyard.text.sharing import is_sharing, once
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
@@ -58,10 +60,8 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
     With ``around`` the parts without a comment that holds one of these texts are left out, but for apiVersion and kind
     of the root: then a large file with few such comments takes little memory.
     """
-    builder = Builder(source, around)
     try:
-        for event in yaml.parse(source.text, Loader=_Loader):
-            builder.add(event)
+        return Builder(source, around).build(Parser(source.text).get_event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -72,7 +72,6 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
         reason = getattr(error, "reason", None) or str(error)
         raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
-    return builder.finish()
 
 
 def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
