@@ -20,7 +20,7 @@ import pytest
 KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))
 
 _CALLS = (
-    *((os, name) for name in ("open", "fsync", "fchmod", "link")),
+    *((os, name) for name in ("open", "write", "fsync", "fchmod", "link", "rename", "replace", "unlink")),
     *((Path, name) for name in ("rename", "replace", "unlink", "write_bytes")),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from faults import at_once, failures, kills, leftovers
 from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.setters.change import change_setters
 from packyard.text import journal
+from packyard.text.paths import real_paths
 from packyard.text.tree import Tree
 
 KRMFILE = """\
@@ -37,9 +39,11 @@ def values(root: Path) -> set[str]:
     return {(root / name).read_text("utf-8").split()[1] for name in FILES}
 
 
+@pytest.mark.parametrize("many", [32, 1], ids=["few files", "many files"])
 def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the_next_command_finishes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
+    monkeypatch.setattr(journal, "MANY", many)
     outcomes, refused = set(), set()
 
     def command(at: int) -> None:
@@ -141,6 +145,33 @@ def test_a_file_that_vanished_after_it_was_read_stops_the_command(tmp_path: Path
         tree.write(dict.fromkeys(FILES, b"x: b\n"))
     assert (root / "two.yaml").read_text("utf-8") == 'x: a # {"$openapi":"V"}\n'
     assert not (root / "one.yaml").exists()
+
+
+def test_a_tree_is_walked_in_byte_order_and_linked_folders_are_not_entered(tmp_path: Path) -> None:
+    for folder in ("b", "a/deep", "B", "\u00e9", "\U0001f600"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "f.yaml").touch()
+    (tmp_path / "c").symlink_to("a")
+    (tmp_path / "loop").symlink_to("loop")
+    assert list(Tree(tmp_path).walk()) == [
+        ("", ["B", "a", "b", "c", "\u00e9", "\U0001f600"], ["loop"]),
+        ("B", [], ["f.yaml"]),
+        ("a", ["deep"], []),
+        ("a/deep", [], ["f.yaml"]),
+        ("b", [], ["f.yaml"]),
+        ("\u00e9", [], ["f.yaml"]),
+        ("\U0001f600", [], ["f.yaml"]),
+    ]
+
+
+def test_many_paths_are_resolved_as_each_alone_is(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("a")
+    (tmp_path / "a/up").symlink_to("..")
+    (tmp_path / "gone").symlink_to("nowhere")
+    names = ("a", "a/b", "link", "link/b", "link/up/a/b", "a/../a", "a/.", "gone", "gone/x", "a/missing", "a//b", "a/")
+    paths = [f"{tmp_path}/{name}" for name in names] + [".", "..", "/", "x", "./x"]
+    assert real_paths(paths) == [os.path.realpath(path) for path in paths]
 
 
 def test_a_file_that_changed_after_it_was_read_stops_the_command(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.plan import KPTFILE, PackageFiles, Plan, plan, plan_unset, read_krmfile
+from packyard.setters.plan import KPTFILE, Copies, PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.text import journal
 from packyard.text.tree import Tree
 from packyard.text.value import Value
@@ -84,23 +84,30 @@ def change_setters(
     """
 
     request = Request(values, unset, set_by=set_by, description=description)
+    copies = Copies()
 
     def plan_package(package: PackageFiles) -> Plan | None:
-        return plan_values(package, request, only_known=recursive, rules=True)
+        return plan_values(package, request, only_known=recursive, rules=True, copies=copies)
 
     wanted = [*values, *unset]
     return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
 
 
 def plan_values(
-    package: PackageFiles, request: Request, *, only_known: bool = False, rules: bool = False
+    package: PackageFiles,
+    request: Request,
+    *,
+    only_known: bool = False,
+    rules: bool = False,
+    copies: Copies | None = None,
 ) -> Plan | None:
     """Plan to set and unset values in one package, in whichever spelling it has them.
 
     With ``only_known`` names that it does not have are left out, and None is returned where it has none of them. With
-    ``rules`` the values have to keep those of the Krmfile's rules that name one of them.
+    ``rules`` the values have to keep those of the Krmfile's rules that name one of them. ``copies`` is one for all
+    packages that get these values in a run.
     """
-    krmfile = read_krmfile(package)
+    krmfile = copies.read_krmfile(package) if copies else read_krmfile(package)
     tagged = _tagged_names(package)
     if only_known:
         request = request.among({*krmfile.definitions.setters, *tagged})
@@ -109,7 +116,7 @@ def plan_values(
     if tagged:
         planned = _in_both_spellings(package, krmfile, tagged, request)
     else:
-        planned = _as_defined(package, krmfile, request)
+        planned = _as_defined(package, krmfile, request, copies)
     if rules:
         _check_rules(krmfile, planned)
     return planned
@@ -159,11 +166,11 @@ def _in_both_spellings(package: PackageFiles, krmfile: Krmfile, tagged: set[str]
     return _joined(first, KptPackage(package.with_files(first.files)).plan(theirs)) if theirs else first
 
 
-def _as_defined(package: PackageFiles, krmfile: Krmfile, request: Request) -> Plan:
+def _as_defined(package: PackageFiles, krmfile: Krmfile, request: Request, copies: Copies | None = None) -> Plan:
     """Plan what is set and what is unset; one after the other, as their fields may be the same."""
     by, description = request.set_by, request.description
     if not request.unset:
-        return plan(package, request.values, set_by=by, description=description, krmfile=krmfile)
+        return plan(package, request.values, set_by=by, description=description, krmfile=krmfile, copies=copies)
     first = plan_unset(package, request.unset)
     if not request.values:
         return first
@@ -205,12 +212,12 @@ def apply(
         if not dry_run:
             files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
             if keep and files:
-                before = {  # of two packages that reach a file the first saw it as it was
-                    _join(item.package, path): item.bytes_before(path)
-                    for item in reversed(changes)
-                    for path in item.plan.files
-                }
-                keep(_below(directory, before), _below(directory, files))
+                paths = {path: directory / path for path in files}
+                before: dict[Path, bytes | None] = {}
+                for item in reversed(changes):  # of two packages that reach a file the first saw it as it was
+                    old = item.before.files
+                    before.update((paths[_join(item.package, path)], old[path]) for path in item.plan.files)
+                keep(before, {paths[path]: data for path, data in files.items()})
             tree.write(files)
     return changes
 
@@ -220,10 +227,6 @@ def _reached(tree: Tree, packages: list[str], recursive: bool, kpt: bool) -> lis
     if recursive or not kpt or not (tree.root_dir / KPTFILE).exists():
         return packages
     return sorted({*packages, *find_packages(tree, recursive=True, kpt=True)})
-
-
-def _below(directory: Path, files: Mapping[str, bytes]) -> dict[Path, bytes]:
-    return {directory / path: data for path, data in files.items()}
 
 
 def _plan_all(

@@ -7,7 +7,6 @@ without those of packages further down and without what its ``.krmignore`` names
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from packyard.errors import InputError, Problem
 from packyard.setters.krmfile import NAME
@@ -26,7 +25,7 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is no directory", file=str(tree.root_dir)))
     if not recursive:
-        found = [""] if any((tree.root_dir / mark).exists() for mark in marks) else []
+        found = [""] if any(map(tree.has, marks)) else []
     else:
         holders = [
             folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
@@ -40,17 +39,17 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
 
 def find_all(tree: Tree) -> list[str]:
     """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
-    return find_packages(tree, recursive=not any((tree.root_dir / mark).exists() for mark in (NAME, KPTFILE)), kpt=True)
+    return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
 
 
 def read_package(tree: Tree, package: str) -> PackageFiles:
     """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
     prefix = f"{package}/" if package else ""
-    where = _display(tree.root_dir, prefix)
-    if not (tree.root_dir / prefix / KPTFILE).is_file():
+    where = tree.prefix + prefix
+    if not tree.has_file(prefix + KPTFILE):
         return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
     kptfile = tree.read(prefix + KPTFILE)
-    name = NAME if (tree.root_dir / prefix / NAME).exists() else KPTFILE
+    name = NAME if tree.has(prefix + NAME) else KPTFILE
     resources = read_resources(tree, package)
     nested = {
         path: data for path, data in read_resources(tree, package, below_too=True).items() if path not in resources
@@ -69,7 +68,7 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
         folders[:] = [
             name
             for name in folders
-            if (below_too or not (tree.root_dir / folder / name / NAME).exists())
+            if (below_too or not tree.has(f"{folder}/{name}/{NAME}" if folder else f"{name}/{NAME}"))
             and not ignored(below + name, folder=True)
         ]
         for name in files:
@@ -78,23 +77,20 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
     return resources
 
 
-def _display(root_dir: Path, prefix: str) -> str:
-    where = (root_dir / prefix).as_posix()
-    return "" if where == "." else where + "/"
-
-
 class _Ignore:
     """The patterns of ``.krmignore``: no ``**``; a leading ``/`` anchors, a trailing one means folders only."""
 
     def __init__(self, tree: Tree, prefix: str) -> None:
         path = prefix + ".krmignore"
-        text = tree.read(path).decode("utf-8", "replace") if (tree.root_dir / path).is_file() else ""
+        text = tree.read(path).decode("utf-8", "replace") if tree.has_file(path) else ""
         lines = [line.strip() for line in text.splitlines()]
         patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
         self.exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
         self.patterns = [pattern for pattern in patterns if not pattern.startswith("!")]
 
     def __call__(self, path: str, *, folder: bool) -> bool:
+        if not self.patterns:
+            return False
         matches = any(_matches(path, pattern, folder) for pattern in self.patterns)
         return matches and not any(_matches(path, pattern, folder) for pattern in self.exempt)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.text import journal
+from packyard.text.paths import real_paths
 from packyard.text.value import Value
 
 KEPT = 100
@@ -58,8 +59,8 @@ class History:
     ) -> None:
         """Keep a change that is about to be made; one that is never made is passed over by `undo`."""
         files = {
-            str(file.resolve()): {"before": _to_text(data), "after": _to_text(after[file])}
-            for file, data in before.items()
+            file: {"before": _to_text(data), "after": _to_text(after[name])}
+            for file, (name, data) in zip(real_paths(before), before.items(), strict=True)
         }
         document = {"root": str(root_dir.resolve()), "title": title, "files": files}
         text = json.dumps(document).encode()

@@ -59,6 +59,14 @@ class Krmfile:
             },
         )
 
+    def rename(self, name: str) -> None:
+        """Take this for the file of another name, which has the same bytes."""
+        self.source.name = name
+        self.definitions = Definitions(
+            {key: setter.replaced(file=name) for key, setter in self.definitions.setters.items()},
+            {key: item.replaced(file=name) for key, item in self.definitions.substitutions.items()},
+        )
+
     def setter_entry(self, name: str) -> tuple[Mapping, Mapping]:
         """Return a setter's definition and the ``setter`` mapping in it."""
         definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None

@@ -7,7 +7,8 @@ Only the bytes of bound scalars and of the setters' own entries in the Krmfile c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping, Sequence
 
 from packyard.errors import InputError, Problem, ValuesError, refuse, suggest
 from packyard.setters import binding as bindings
@@ -122,23 +123,24 @@ def plan(
     set_by: str = "",
     description: str = "",
     krmfile: Krmfile | None = None,
+    copies: Copies | None = None,
 ) -> Plan:
     """Plan to give setters these values, a list setter any number of them, the others the first.
 
-    ``mark`` records them as set by a user; ``krmfile`` is the package's, where it was read already. Raises `InputError`
-    with every fault of every value.
+    ``mark`` records them as set by a user; ``krmfile`` is the package's, where it was read already; ``copies`` is that
+    of a run over many packages. Raises `InputError` with every fault of every value.
     """
     krmfile = krmfile or read_krmfile(package)
     changed = {
         name: setter.replaced(is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
         for name, setter in _with_values(krmfile.definitions, values, package.where + package.name).items()
     }
-    return _plan(package, krmfile, changed, description)
+    return _plan(package, krmfile, changed, description, copies or Copies())
 
 
 def plan_fields(resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
     """Plan to give the fields of files the values of changed setters; the definitions are kept elsewhere."""
-    return _plan_fields(PackageFiles(b"", resources), definitions.with_setters(changed), changed)
+    return _plan_fields(PackageFiles(b"", resources), definitions.with_setters(changed), changed, Copies())
 
 
 def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
@@ -158,7 +160,7 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     changed = {
         name: setters[name].replaced(value=setters[name].default or "", is_set=False, set_by="") for name in names
     }
-    return _plan(package, krmfile, changed, "")
+    return _plan(package, krmfile, changed, "", Copies())
 
 
 def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], where: str) -> dict[str, Setter]:
@@ -182,27 +184,80 @@ def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
     return Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
 
 
-def _plan(package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str) -> Plan:
-    files: dict[str, bytes] = {}
+class Copies:
+    """What a run that gives many packages the same values has met: in a tree of copies most files are known by then.
+
+    Files are known by all of their bytes, and resource files by those of their Krmfile too.
+    """
+
+    def __init__(self) -> None:
+        self._krmfiles: dict[bytes, Krmfile] = {}
+        self._planned: dict[tuple[bytes, bytes], _Planned] = {}
+
+    def read_krmfile(self, package: PackageFiles) -> Krmfile:
+        """Return what `read_krmfile` does; it is good until the next one is asked for."""
+        krmfile = self._krmfiles.get(package.krmfile)
+        if krmfile is None:
+            name = package.where + package.name
+            source = Source(name, decode(package.krmfile, name)[1])
+            krmfile = self._krmfiles[package.krmfile] = Krmfile(source)  # its own, to be renamed
+        else:
+            krmfile.rename(package.where + package.name)
+        return krmfile
+
+    def plan(self, krmfile: bytes, data: bytes, name: str, planned: Callable[[bytes, str], _Planned]) -> _Planned:
+        """Return what is planned for a file."""
+        known = self._planned.get((krmfile, data))
+        if known is None:
+            self._planned[krmfile, data] = known = planned(data, name)
+            return known
+        return _Planned(known.data, [change.replaced(file=name) for change in known.changes], known.counts)
+
+
+class _Planned:
+    """One file's part of a plan; ``data`` is None where it stays as it is."""
+
+    __slots__ = ("changes", "counts", "data")
+
+    def __init__(self, data: bytes | None, changes: list[Change], counts: Mapping[str, int]) -> None:
+        self.data = data
+        self.changes = changes
+        self.counts = counts
+
+
+def _plan(
+    package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str, copies: Copies
+) -> Plan:
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
-    _apply(package.krmfile, krmfile.source, edits, package.name, files)
-    fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed)
+    recorded = _applied(package.krmfile, krmfile.source, edits)
+    files = {} if recorded is None else {package.name: recorded}
+    fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed, copies)
     return Plan(fields.changes, {**files, **fields.files}, fields.counts, fields.definitions)
 
 
-def _plan_fields(package: PackageFiles, definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
+def _plan_fields(
+    package: PackageFiles, definitions: Definitions, changed: Mapping[str, Setter], copies: Copies
+) -> Plan:
     changes: list[Change] = []
     counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     names = _names(definitions, changed)
+
+    def plan_file(data: bytes, name: str) -> _Planned:
+        fields = _Fields(definitions, changed)
+        source = Source(name, decode(data, name)[1])
+        for document in parse_shared(source, around=names):
+            fields.visit(document)
+        return _Planned(_applied(data, source, fields.edits), fields.changes, fields.counts)
+
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
-            fields = _Fields(definitions, changed, counts)
-            source = Source(package.where + path, decode(data, package.where + path)[1])
-            for document in parse_shared(source, around=names):
-                fields.visit(document)
-            changes += fields.changes
-            _apply(data, source, fields.edits, path, files)
+            planned = copies.plan(package.krmfile, data, package.where + path, plan_file)
+            changes += planned.changes
+            for name, count in planned.counts.items():
+                counts[name] += count
+            if planned.data is not None:
+                files[path] = planned.data
     return Plan(tuple(changes), files, counts, definitions)
 
 
@@ -219,20 +274,22 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
     return sorted(names) if all(map(comment.is_plain, names)) else [""]
 
 
-def _apply(data: bytes, source: Source, edits: Sequence[Edit], path: str, files: dict[str, bytes]) -> None:
+def _applied(data: bytes, source: Source, edits: Sequence[Edit]) -> bytes | None:
+    """Return a file with its edits made, or None where that leaves it as it is."""
     text = edit.apply(source.text, edits)
-    if text != source.text:
-        mark = data[: len(data) - len(source.text.encode())]
-        files[path] = mark + text.encode()
+    if text == source.text:
+        return None
+    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+    return mark + text.encode()
 
 
 class _Fields:
     """The edits and changes of one file, gathered document by document."""
 
-    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], counts: dict[str, int]) -> None:
+    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter]) -> None:
         self.definitions = definitions
         self.changed = changed
-        self.counts = counts
+        self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
         self.changes: list[Change] = []
 

@@ -8,7 +8,7 @@ from packyard.cli import flags
 from packyard.cli.cfg import blocks
 from packyard.errors import InputError, NotHereError, UsageError, ValuesError
 from packyard.setters.change import Request, plan_values
-from packyard.setters.plan import PackageFiles, Plan
+from packyard.setters.plan import Copies, PackageFiles, Plan
 
 
 def set_value(words: Sequence[str]) -> int:
@@ -32,10 +32,12 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
+    copies = Copies()
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         try:
-            planned = plan_values(package, Request({name: values}, set_by=by, description=description), only_known=True)
+            request = Request({name: values}, set_by=by, description=description)
+            planned = plan_values(package, request, only_known=True, copies=copies)
         except ValuesError as error:
             raise error if recursive else InputError(_refusal(error)) from error
         if planned is None:

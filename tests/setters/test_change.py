@@ -1,0 +1,71 @@
+"""Many packages in one change: copies of one package are planned once, and told apart all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packyard.errors import InputError
+from packyard.setters.change import change_setters
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+      type: string
+      maxLength: 5
+      x-k8s-cli:
+        setter:
+          name: V
+          value: old
+    io.k8s.cli.substitutions.S:
+      x-k8s-cli:
+        substitution:
+          name: S
+          pattern: ${V}-${S}
+          values:
+          - marker: ${V}
+            ref: '#/definitions/io.k8s.cli.setters.V'
+          - marker: ${S}
+            ref: '#/definitions/io.k8s.cli.substitutions.S'
+"""
+BOUND = 'x: old # {"$openapi":"V"}\n'
+
+
+def make(root: Path, **resources: str) -> Path:
+    """Make packages with one Krmfile, each with one resource file."""
+    for name, text in resources.items():
+        (root / name).mkdir()
+        (root / name / "Krmfile").write_text(KRMFILE, "utf-8")
+        (root / name / "r.yaml").write_text(text, "utf-8")
+    return root
+
+
+def test_packages_of_the_same_bytes_are_all_set_and_each_by_its_name(tmp_path: Path) -> None:
+    root = make(tmp_path, a=BOUND, b=BOUND, c=f"y: 1\n{BOUND}")
+    changes = change_setters(root, {"V": ["new"]}, recursive=True)
+    assert [(item.plan.changes[0].file, item.plan.changes[0].line) for item in changes] == [
+        (f"{root}/a/r.yaml", 1),
+        (f"{root}/b/r.yaml", 1),
+        (f"{root}/c/r.yaml", 2),
+    ]
+    assert [item.plan.definitions.setters["V"].file for item in changes] == [f"{root}/{name}/Krmfile" for name in "abc"]
+    assert [item.plan.counts for item in changes] == [{"V": 1}] * 3
+    for name in "abc":
+        assert "x: new #" in (root / name / "r.yaml").read_text("utf-8")
+        assert "value: new\n          isSet: true\n" in (root / name / "Krmfile").read_text("utf-8")
+
+
+def test_what_packages_of_the_same_bytes_refuse_is_told_of_each(tmp_path: Path) -> None:
+    root = make(tmp_path, a=BOUND, b=BOUND)
+    with pytest.raises(InputError) as refused:
+        change_setters(root, {"V": ["too long"]}, recursive=True)
+    assert [problem.file for problem in refused.value.problems] == [f"{root}/a/Krmfile", f"{root}/b/Krmfile"]
+
+
+def test_what_is_wrong_with_one_of_two_packages_with_equal_definitions_is_told_of_that_one(tmp_path: Path) -> None:
+    root = make(tmp_path, a=BOUND, b='x: old # {"$openapi":"S"}\n')
+    with pytest.raises(InputError) as refused:
+        change_setters(root, {"V": ["new"]}, recursive=True)
+    assert [problem.file for problem in refused.value.problems] == [f"{root}/b/Krmfile"]
