@@ -18,8 +18,9 @@ SETTER_PREFIX = "io.k8s.cli.setters."
 SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
 REF_PREFIX = "#/definitions/"
 
-#: What a file must hold somewhere for any of its comments to be one of ours: a search before a parse.
-MARKS = (b"$openapi", b"$ref", b'"$kpt-set"')
+#: What every comment of ours holds.
+MARKS = ("$openapi", "$ref", "$kpt-set")
+_IN_BYTES = tuple(mark.encode() for mark in MARKS)
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_MARK = b"$\0o\0p\0e\0n\0a\0p\0i"  # whichever byte goes first
@@ -43,9 +44,11 @@ def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:
 
     One in UTF-16 may, so that it is parsed, and refused, where it would be passed over.
     """
+    if b"$" not in data:  # as in most files
+        return False
     if data[:2] in _UTF16:
         return _UTF16_MARK in data
-    return any(mark in data for mark in MARKS) and any(name.encode() in data for name in names)
+    return any(mark in data for mark in _IN_BYTES) and any(name.encode() in data for name in names)
 
 
 def parse(text: str) -> Reference | None:

@@ -53,7 +53,7 @@ def _tagged(package: PackageFiles, name: str) -> list[Field]:
 
 
 def _in_file(source: Source, definitions: Definitions, name: str) -> Iterator[Field]:
-    for document in parse_text(source):
+    for document in parse_text(source, around=comment.MARKS):
         for bound in bindings.find(document):
             definition = definitions.resolve(bound.reference)
             if definition is None or not sets(definition, bound.node):

@@ -3,63 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.plan import PackageFiles, read_krmfile, sets
-from packyard.setters.rules import rule
 from packyard.text.document import decode, parse_shared
 from packyard.text.node import Source
+from packyard.text.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from packyard.setters.rules.rule import Rule
 
 #: kpt's names of types, which are those of YAML, in the words of a definition.
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One setter of one package; texts are as in its definition."""
+class Row(Value):
+    """One setter of one package; texts are as in its definition.
 
-    name: str
-    value: str
-    default: str | None
-    type: str
-    required: bool
-    is_set: bool
-    set_by: str
-    description: str
-    constraint: str
-    schema: Mapping[str, object]  # every OpenAPI keyword of the definition
-    example: str | None
-    count: int  # of the fields that it reaches, itself or through substitutions
-    must_be_set: bool
-    file: str
-    line: int
+    ``count`` is that of the fields that it reaches, itself or through substitutions; ``schema`` holds every OpenAPI
+    keyword of the definition.
+    """
+
+    __slots__ = (
+        *("name", "value", "default", "type", "required", "is_set", "set_by", "description", "constraint"),
+        *("schema", "example", "count", "must_be_set", "file", "line"),
+    )
+
+    def __init__(self, setter: Setter, count: int, file: str) -> None:
+        self.name = setter.name
+        self.value = f"[{','.join(setter.values)}]" if setter.values else setter.value
+        self.default = setter.default
+        self.type = setter.type
+        self.required = setter.required
+        self.is_set = setter.is_set
+        self.set_by = setter.set_by
+        self.description = setter.description
+        self.constraint = _constraint(setter)
+        self.schema = setter.schema
+        self.example = setter.example
+        self.count = count
+        self.must_be_set = setter.must_be_set
+        self.file = file
+        self.line = setter.line
 
 
-@dataclass(frozen=True, slots=True)
-class RuleRow:
+class RuleRow(Value):
     """One rule between setters; ``holds`` is None while a value that it needs is missing."""
 
-    rule: str
-    message: str
-    setters: tuple[str, ...]
-    holds: bool | None
-    broken: Problem | None
-    file: str
-    line: int
+    __slots__ = ("broken", "file", "holds", "line", "message", "rule", "setters")
+
+    def __init__(
+        self,
+        rule: str,
+        message: str,
+        setters: tuple[str, ...],
+        holds: bool | None,
+        broken: Problem | None,
+        file: str,
+        line: int,
+    ) -> None:
+        self.rule = rule
+        self.message = message
+        self.setters = setters
+        self.holds = holds
+        self.broken = broken
+        self.file = file
+        self.line = line
 
 
 def list_rules(package: PackageFiles) -> list[RuleRow]:
     """Return a row per rule, in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
+    from packyard.setters.rules import rule  # for its dataclasses, slow to import, `cfg list-setters` has no use
+
     krmfile = read_krmfile(package)
     return rule_rows(rule.read(krmfile.root), krmfile.definitions, package.where + package.name)
 
 
-def rule_rows(found: Sequence[rule.Rule], definitions: Definitions, file: str) -> list[RuleRow]:
+def rule_rows(found: Sequence[Rule], definitions: Definitions, file: str) -> list[RuleRow]:
     """Return a row per rule of a file, as `list_rules` does."""
     setters = definitions.setters
     refuse(problem for item in found if (problem := item.misfit(setters)))
@@ -92,7 +117,7 @@ def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str
         if not comment.is_marked(data):
             continue
         name = package.where + path
-        for document in parse_shared(Source(name, decode(data, name)[1])):
+        for document in parse_shared(Source(name, decode(data, name)[1]), around=comment.MARKS):
             for bound in bindings.find(document):
                 definition = definitions.resolve(bound.reference)
                 if definition is not None and sets(definition, bound.node):
@@ -116,24 +141,7 @@ def _tagged_rows(package: PackageFiles) -> list[Row]:
 
 
 def _row(setter: Setter, count: int, package: PackageFiles) -> Row:
-    value = f"[{','.join(setter.values)}]" if setter.values else setter.value
-    return Row(
-        name=setter.name,
-        value=value,
-        default=setter.default,
-        type=setter.type,
-        required=setter.required,
-        is_set=setter.is_set,
-        set_by=setter.set_by,
-        description=setter.description,
-        constraint=_constraint(setter),
-        schema=setter.schema,
-        example=setter.example,
-        count=count,
-        must_be_set=setter.must_be_set,
-        file=setter.file or package.where + package.name,
-        line=setter.line,
-    )
+    return Row(setter, count, setter.file or package.where + package.name)
 
 
 def _constraint(setter: Setter) -> str:

@@ -41,8 +41,7 @@ def list_package_setters(words: Sequence[str]) -> int:
         print("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
             return 1
-        definitions = read_krmfile(files).definitions
-        if parsed.switches["include-subst"] and definitions.substitutions:
+        if parsed.switches["include-subst"] and (definitions := read_krmfile(files).definitions).substitutions:
             print("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
         if number < len(packages) - 1:
             print()
