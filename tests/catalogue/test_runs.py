@@ -7,6 +7,7 @@ Jobs succeed at once and all others become ready. Nothing here acts on a Workflo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -39,6 +40,24 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     wait(lambda: [pod["metadata"]["name"] for pod in cluster.list("v1", "Pod", namespace)])
     wait(lambda: sorted(names(cluster, namespace) - before))
     assert names(cluster, namespace) == before
+
+
+@each_package
+def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, kustomize5: Path) -> None:
+    """Controllers make pods of what they are given: these are judged as well."""
+    directories = [shipped(package, use_case) for use_case in package.use_cases]
+    ready = [directory.set(directory.examples) for directory in directories]
+    built = build_all(kustomize5, "any", [(directory, ()) for directory in ready])
+    for name in LEVELS:
+        chosen = [item for found in built if level(found) == name for item in found]
+        if chosen:
+            namespace = cluster.create_namespace(name)
+            objects = moved(chosen, "any", namespace)
+            provide(cluster, namespace, objects)
+            for item in objects:
+                cluster.create(item, namespace).expect_done()
+            wait(partial(unfinished, cluster, namespace, objects))
+            assert warnings(cluster, namespace) == []
 
 
 def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
@@ -108,7 +127,7 @@ def volume(namespace: str, claim: Object) -> Object:
 
 
 def bound(item: Object) -> bool:
-    return bool(item["status"].get("phase") == "Bound")
+    return phase(item) == "Bound"
 
 
 def names(api: Api, namespace: str) -> set[str]:
@@ -122,7 +141,7 @@ def unfinished(api: Api, namespace: str, objects: list[Object]) -> list[str]:
         wanted = {item["metadata"]["name"]: item for item in objects if item["kind"] == kind}
         for api_version in sorted({item["apiVersion"] for item in wanted.values()}):
             found = [item for item in api.list(api_version, kind, namespace) if item["metadata"]["name"] in wanted]
-            failed = [item for item in found if condition(item, "Failed")]
+            failed = [item for item in found if condition(item, "Failed") or phase(item) == "Failed"]
             assert not failed, failed
             left += [f"{kind} {item['metadata']} {item.get('status')}" for item in found if not is_finished(item)]
     return left
@@ -134,6 +153,10 @@ def condition(item: Object, name: str) -> Object:
     return next((each for each in found if each["type"] == name and each["status"] == "True"), {})
 
 
+def phase(item: Object) -> str:
+    return str(item.get("status", {}).get("phase", ""))
+
+
 def is_ready(item: Object) -> bool:
     return bool(item.get("status", {}).get("readyReplicas", 0) == item["spec"]["replicas"])
 
@@ -141,6 +164,7 @@ def is_ready(item: Object) -> bool:
 _IS_FINISHED: dict[str, Callable[[Object], bool]] = {
     "Job": lambda item: bool(condition(item, "Complete")),
     "MPIJob": lambda item: bool(condition(item, "Succeeded")),
+    "Pod": lambda item: phase(item) == "Succeeded" or bool(condition(item, "Ready")),
     "Deployment": is_ready,
     "StatefulSet": is_ready,
     "PersistentVolumeClaim": bound,
@@ -153,8 +177,9 @@ def warnings(api: Api, namespace: str) -> list[str]:
 
 
 def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:
-    """Return the objects that select pods of another run, or none at all."""
+    """Return the objects that select pods of another run, or none at all; those of Workflows are never made here."""
     pods = [pod["metadata"]["labels"] for pod in api.list("v1", "Pod", namespace)]
+    pods += [{_INSTANCE: instance(item)} for item in objects if item["kind"] == "Workflow"]
     found = []
     for item in objects:
         spec = item.get("spec", {})
@@ -162,6 +187,10 @@ def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:
         if isinstance(selector, dict) and item["kind"] != "PersistentVolumeClaim":
             wanted = selector.get("matchLabels", selector)
             instances = {labels[_INSTANCE] for labels in pods if wanted.items() <= labels.items()}
-            if instances != {item["metadata"]["labels"][_INSTANCE]}:
+            if instances != {instance(item)}:
                 found.append(f"{item['kind']} {item['metadata']['name']} selects pods of {sorted(instances)}")
     return found
+
+
+def instance(item: Object) -> str:
+    return str(item["metadata"]["labels"][_INSTANCE])
