@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
+import real
 from packyard.errors import InputError
 from packyard.source import patch, pods
 from packyard.text import layout
@@ -42,7 +44,36 @@ spec:
     - name: prepare
     container:
       name: main
+    sidecars:
+    - name: beside
+  - name: say
+    metadata:
+      labels: {component: saying}
+    script:
+      name: main
+  - name: group
+    metadata:
+      labels: {component: group}
+    containerSet:
+      containers:
+      - name: one
+      - name: two
 """
+CRON_WORKFLOW = "apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow\nspec:\n  workflowSpec:\n" + "".join(
+    f"  {line}\n" for line in WORKFLOW.partition("spec:\n")[2].splitlines()
+)
+
+
+#: What a pod's ``spec`` may say, but for its containers, and for ``priority``, which of a Workflow is something else.
+POD_FIELDS = (
+    *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy"),
+    *("enableServiceLinks", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers", "hostname"),
+    *("imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os", "overhead", "preemptionPolicy"),
+    *("priorityClassName", "readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName"),
+    *("schedulerName", "schedulingGates", "securityContext", "serviceAccountName", "setHostnameAsFQDN"),
+    *("shareProcessNamespace", "subdomain", "terminationGracePeriodSeconds", "tolerations"),
+    *("topologySpreadConstraints", "volumes"),
+)
 
 
 def node(text: str) -> Mapping | Sequence:
@@ -73,11 +104,24 @@ def paths(text: str, path: str, labels: str = "") -> list[str]:
         ]),
         (JOB, "/metadata/labels/app.kubernetes.io~1name", ["/spec/template/metadata/labels/app.kubernetes.io~1name"]),
         (MPI_JOB, "/spec/x", [f"/spec/mpiReplicaSpecs/{name}/template/spec/x" for name in ("Launcher", "Worker")]),
-        (WORKFLOW, "/spec/securityContext", ["/spec/templates/1/securityContext"]),
-        (WORKFLOW, "/metadata/annotations", ["/spec/templates/1/metadata/annotations"]),
+        (WORKFLOW, "/spec/securityContext", [f"/spec/templates/{i}/securityContext" for i in (1, 2, 3)]),
+        (WORKFLOW, "/metadata/annotations", [f"/spec/templates/{i}/metadata/annotations" for i in (1, 2, 3)]),
         (WORKFLOW, "/spec/{initContainers,containers}/*/image", [
-            "/spec/templates/1/initContainers/0/image", "/spec/templates/1/container/image"
+            "/spec/templates/1/initContainers/0/image",
+            "/spec/templates/1/container/image",
+            "/spec/templates/1/sidecars/0/image",
+            "/spec/templates/2/script/image",
+            "/spec/templates/3/containerSet/containers/0/image",
+            "/spec/templates/3/containerSet/containers/1/image",
         ]),
+        (WORKFLOW, "/spec/containers/0/command/0", [
+            "/spec/templates/1/container/command/0",
+            "/spec/templates/2/script/command/0",
+            "/spec/templates/3/containerSet/containers/0/command/0",
+        ]),
+        (WORKFLOW, "/spec/imagePullSecrets/-", ["/spec/imagePullSecrets/-"]),
+        (CRON_WORKFLOW, "/spec/imagePullSecrets/-", ["/spec/workflowSpec/imagePullSecrets/-"]),
+        (CRON_WORKFLOW, "/spec/volumes/-", [f"/spec/workflowSpec/templates/{i}/volumes/-" for i in (1, 2, 3)]),
         ("apiVersion: v1\nkind: Pod\nspec: {}\n", "/spec/x", ["/spec/x"]),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {}\n", "/spec/x", []),
     ],
@@ -134,3 +178,37 @@ def test_what_cannot_be_meant_is_refused(text: str, labels: str, message: str) -
     with pytest.raises(InputError) as refused:
         pods.expand(root, operations, labels)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/spec/topologySpreadConstraints", "Argo knows no topologySpreadConstraints of a pod"),
+        ("/spec/restartPolicy", "Argo knows no restartPolicy of a pod"),
+        ("/spec/containers/1/image", "Argo knows no containers/1 of a pod"),
+        ("/spec/containers/-", "Argo knows no containers/- of a pod"),
+    ],
+)
+def test_what_argo_has_nowhere_is_refused(path: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        paths(WORKFLOW, path)
+    assert message in str(refused.value)
+    assert "podSpecPatch" in str(refused.value)
+
+
+def test_what_argo_has_nowhere_matters_only_where_a_template_is_chosen() -> None:
+    assert paths(WORKFLOW, "/spec/restartPolicy", "component=other") == []
+
+
+def test_argo_has_the_fields_that_patches_of_pods_are_given() -> None:
+    """By the definition of a Workflow that Argo ships."""
+    text = (real.pinned_manifests() / "argoproj.io_workflows.yaml").read_text()
+    (version,) = yaml.load(text, Loader=yaml.CSafeLoader)["spec"]["versions"]
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    template = spec["templates"]["items"]["properties"]
+    for field in POD_FIELDS:
+        try:
+            found = {path.removesuffix(f"/{field}") for path in paths(WORKFLOW, f"/spec/{field}", "component=saying")}
+        except InputError:
+            found = set()
+        assert found == ({"/spec/templates/2"} if field in template else {"/spec"} if field in spec else set()), field

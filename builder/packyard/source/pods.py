@@ -7,6 +7,9 @@ not there: for none) and ``{a,b}`` for either word. Each operation becomes RFC 6
     ->  /spec/template/spec/containers/0/image                          a Job
     ->  /spec/mpiReplicaSpecs/Worker/template/spec/containers/0/image   an MPIJob
     ->  /spec/templates/1/container/image                               an Argo Workflow
+
+A template of a Workflow has a pod's fields in itself, its containers under three names, and its sidecars apart. What
+Argo has only for all pods of a workflow is patched there, once; what it has nowhere is refused.
 """
 
 from __future__ import annotations
@@ -38,6 +41,13 @@ _TEMPLATES = {
     "WorkflowTemplate": "/spec/templates/*",
     "CronWorkflow": "/spec/workflowSpec/templates/*",
 }
+#: Of a pod's ``spec``, what a template of Argo's may say, and what only its workflow may say, for all.
+_OF_TEMPLATE = {
+    *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "hostAliases"),
+    *("initContainers", "nodeSelector", "priorityClassName", "schedulerName", "securityContext"),
+    *("serviceAccountName", "tolerations", "volumes"),
+}
+_OF_WORKFLOW = {"dnsConfig", "dnsPolicy", "hostNetwork", "imagePullSecrets"}
 _REQUIREMENT = re.compile(r"\s*([^\s=!,()]+)\s*(?:(=|==|!=)\s*([^\s=!,()]+)|(in|notin)\s*\(([^()]*)\))\s*(?:,|\Z)")
 
 
@@ -54,14 +64,14 @@ def expand(root: MappingNode, operations: Sequence, labels: str) -> Sequence:
             raise InputError(operation.problem("an operation has to be a mapping with op and path"))
         if operation.text("op") not in ("add", "remove", "replace", "test"):
             raise InputError(operation.problem(f"op {operation.text('op')!r} cannot be used on pods"))
-        for pointer, template, is_workflow in templates:
-            for path in _paths(operation, template, is_workflow):
-                copied = clone(operation)
-                assert isinstance(copied, MappingNode)
-                entry = copied.entry("path")
-                assert entry is not None
-                entry.value = scalar(pointer + path, operation)
-                found.items.append(type(item)(copied, item.start))
+        paths = (path for place in templates for path in _paths(operation, *place))
+        for path in dict.fromkeys(paths):
+            copied = clone(operation)
+            assert isinstance(copied, MappingNode)
+            entry = copied.entry("path")
+            assert entry is not None
+            entry.value = scalar(path, operation)
+            found.items.append(type(item)(copied, item.start))
     return found
 
 
@@ -90,12 +100,12 @@ def _templates(root: MappingNode) -> Iterator[tuple[str, MappingNode, bool]]:
     steps = _TEMPLATES[kind].split("/")[1:]
     is_workflow = root.text("apiVersion").startswith("argoproj.io/")
     for pointer, node in _follow("", root, steps):
-        if isinstance(node, MappingNode) and not (is_workflow and _workflow_container(node) is None):
+        if isinstance(node, MappingNode) and not (is_workflow and not _workflow_containers(node)):
             yield pointer, node, is_workflow
 
 
-def _paths(operation: MappingNode, template: MappingNode, is_workflow: bool) -> Iterator[str]:
-    """Yield the paths below a template that an operation's path stands for."""
+def _paths(operation: MappingNode, pointer: str, template: MappingNode, is_workflow: bool) -> Iterator[str]:
+    """Yield the paths that an operation's path stands for in one template."""
     text = operation.text("path")
     if not text.startswith(("/spec/", "/metadata/")):
         hint = "paths are below a pod's template: /spec/volumes/-"
@@ -103,28 +113,41 @@ def _paths(operation: MappingNode, template: MappingNode, is_workflow: bool) -> 
     choices = [step[1:-1].split(",") if step.startswith("{") else [step] for step in text[1:].split("/")]
     for steps in product(*choices):
         if is_workflow and steps[0] == "spec":
-            yield from _workflow_paths(template, list(steps[1:]))
-            continue
-        *above, last = steps
-        for pointer, _ in _follow("", template, above) if "*" in above else [("/" + "/".join(above), template)]:
-            yield f"{pointer}/{last}"
+            yield from _workflow_paths(operation, pointer, template, list(steps[1:]))
+        else:
+            yield from (pointer + path for path in _places(template, list(steps)))
 
 
-def _workflow_paths(template: MappingNode, steps: list[str]) -> Iterator[str]:
-    """Yield paths of an Argo template: what is a pod's spec stands in the template itself, with one main container."""
-    if steps[:1] == ["containers"]:
-        if steps[1:2] in (["*"], ["0"]):
-            yield "/" + "/".join([str(_workflow_container(template)), *steps[2:]])
-        return
-    if "*" not in steps:
-        yield "/" + "/".join(steps)
-        return
-    for pointer, _ in _follow("", template, steps[:-1]):
-        yield f"{pointer}/{steps[-1]}"
+def _places(node: Node, steps: list[str]) -> Iterator[str]:
+    """Yield the paths that steps with wildcards stand for; without any, the path itself, there or not."""
+    *above, last = steps
+    for pointer, _ in _follow("", node, above) if "*" in above else [("".join(f"/{step}" for step in above), node)]:
+        yield f"{pointer}/{last}"
 
 
-def _workflow_container(template: MappingNode) -> str | None:
-    return next((key for key in ("container", "script") if template.get(key) is not None), None)
+def _workflow_paths(operation: MappingNode, pointer: str, template: MappingNode, steps: list[str]) -> Iterator[str]:
+    """Yield the paths for steps below a pod's ``spec`` in a template of Argo, or in its workflow."""
+    field = steps[0]
+    if field == "containers" and steps[1:2] in (["*"], ["0"]):
+        found = _workflow_containers(template)
+        for container in found if steps[1] == "*" else found[:1]:
+            yield f"{pointer}{container}/{'/'.join(steps[2:])}"
+    elif field in _OF_TEMPLATE - {"containers"}:
+        yield from (pointer + path for path in _places(template, steps))
+    elif field in _OF_WORKFLOW:
+        workflow = pointer.rpartition("/templates/")[0]
+        yield f"{workflow}/{'/'.join(steps)}"
+    else:
+        unknown = "/".join(steps[:2]) if field == "containers" else field
+        message = f"path {operation.text('path')!r}: Argo knows no {unknown} of a pod"
+        raise InputError(operation.problem(message, "choose other kinds by target, or patch podSpecPatch"))
+
+
+def _workflow_containers(template: MappingNode) -> list[str]:
+    """Return where an Argo template has its containers, the main one first; nothing where it makes no pod of ours."""
+    main = [f"/{key}" for key in ("container", "script") if template.get(key) is not None]
+    main += [pointer for pointer, _ in _follow("", template, ["containerSet", "containers", "*"])]
+    return main + [pointer for pointer, _ in _follow("", template, ["sidecars", "*"])] if main else []
 
 
 def _follow(pointer: str, node: Node, steps: list[str]) -> list[tuple[str, Node]]:
