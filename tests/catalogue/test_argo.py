@@ -1,0 +1,161 @@
+"""Workflows of the catalogue as Argo 3.7.0 runs them, in a namespace that enforces their level of Pod Security.
+
+Its controller is the real one. There is no node: the test ends each pod, and reports for it as the executor beside the
+program does, by the account of the pod.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import real
+from controlplane.api import Api, wait
+from packyard.source.package import Package, UseCase
+from usecases import PACKAGES, Object, level, shipped
+
+#: One use case of each package and base; the others differ in their storage, which is nothing to Argo.
+PIPELINES = {
+    (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+    for package in PACKAGES
+    for use_case in reversed(package.use_cases)
+    if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
+}
+_WORKFLOW = [
+    pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+    for package in PACKAGES
+    for use_case in reversed(package.use_cases)
+    if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
+]
+_WORKFLOW = "workflows.argoproj.io/workflow"
+_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
+_EXECUTOR = ("init", "wait")
+_HAS_ENDED = ("Succeeded", "Failed", "Error")
+
+
+@contextmanager
+def argo(api: Api, namespace: str, folder: Path) -> Iterator[None]:
+    """Have Argo's controller run for one namespace as long as the block does."""
+    metadata = {"name": "workflow-controller-configmap"}
+    data = {"metricsConfig": "enabled: false\n"}
+    api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, namespace).expect_done()
+    flags = [
+        *("--kubeconfig", str(api.folder / "kubeconfig"), "--qps=1000", "--burst=1000"),
+        *("--namespaced", "--namespace", namespace, "--managed-namespace", namespace),
+        *("--executor-image", "registry.example/argoexec:3.7.0"),
+    ]
+    environment = {**os.environ, "LEADER_ELECTION_DISABLE": "true"}
+    program = real.pinned_program("argo-workflows")
+    with (folder / "workflow-controller.log").open("wb") as log:
+        process = subprocess.Popen([program, *flags], cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(("package", "use_case"), PIPELINES.values())
+@pytest.mark.parametrize("fails_first", [False, True])
+def test_argo_runs_every_step_and_gives_no_program_a_token(
+    package: Package, use_case: UseCase, fails_first: bool, api_server: Api, kustomize5: Path, tmp_path: Path
+) -> None:
+    """A step that fails is tried again where it has a ``retryStrategy``; else the workflow fails."""
+    directory = shipped(package, use_case)
+    namespace = api_server.create_namespace(level(directory.parse()))
+    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    (workflow,) = [item for item in objects if item["kind"] == "Workflow"]
+    with argo(api_server, namespace, tmp_path):
+        for item in objects:
+            api_server.create(item, namespace).expect_done()
+        exit_codes = [1, 0, 0, 0] if fails_first else [0, 0, 0]
+        pods = run(api_server, namespace, workflow, exit_codes)
+    expected = list(outcome(workflow, exit_codes))
+    assert [pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in pods] == expected
+    phase = "Failed" if fails_first and len(expected) == 1 else "Succeeded"
+    assert api_server.read(workflow, namespace).expect_done()["status"]["phase"] == phase
+    assert [text for pod in pods for text in faults(pod)] == []
+
+
+def outcome(workflow: Object, exit_codes: list[int]) -> Iterator[str]:
+    """Yield the component label of each pod that there has to be."""
+    templates = {template["name"]: template for template in workflow["spec"]["templates"]}
+    codes = iter(exit_codes)
+    for (step,) in templates[workflow["spec"]["entrypoint"]]["steps"]:
+        template = templates[step["template"]]
+        for _ in range(1 + template.get("retryStrategy", {}).get("limit", 0)):
+            yield template["metadata"]["labels"]["app.kubernetes.io/component"]
+            if next(codes) == 0:
+                break
+        else:
+            return
+
+
+def run(api: Api, namespace: str, workflow: Object, exit_codes: list[int]) -> list[Object]:
+    """End each pod that Argo makes with the next exit code, until the workflow has ended; return the pods."""
+    pods: list[Object] = []
+    wait(partial(_advance, api, namespace, workflow, iter(exit_codes), pods))
+    return pods
+
+
+def _advance(api: Api, namespace: str, workflow: Object, exit_codes: Iterator[int], pods: list[Object]) -> list[str]:
+    ended = {pod["metadata"]["name"] for pod in pods}
+    for pod in api.list("v1", "Pod", namespace):
+        if _WORKFLOW in pod["metadata"]["labels"] and pod["metadata"]["name"] not in ended:
+            pods.append(pod)
+            _report(api, namespace, pod)
+            _end(api, namespace, pod, next(exit_codes))
+    phase = api.read(workflow, namespace).expect_done().get("status", {}).get("phase")
+    return [] if phase in _HAS_ENDED else [f"{workflow['metadata']['name']} is {phase}"]
+
+
+def _report(api: Api, namespace: str, pod: Object) -> None:
+    account = replace(api, user=f"system:serviceaccount:{namespace}:{pod['spec']['serviceAccountName']}")
+    labels = {_WORKFLOW: pod["metadata"]["labels"][_WORKFLOW], "workflows.argoproj.io/report-outputs-completed": "true"}
+    metadata = {"name": pod["metadata"]["annotations"]["workflows.argoproj.io/node-id"], "labels": labels}
+    result = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTaskResult", "metadata": metadata}
+
+    def refusals() -> list[str]:
+        answer = account.create(result, namespace)
+        return [] if answer.status in (201, 409) else [answer.refusal]
+
+    wait(refusals)  # the server takes a moment to know of a new Role
+
+
+def _end(api: Api, namespace: str, pod: Object, exit_code: int) -> None:
+    statuses = [
+        {
+            "name": container["name"],
+            "image": container["image"],
+            "imageID": "",
+            "ready": False,
+            "restartCount": 0,
+            "state": {"terminated": {"exitCode": exit_code if container["name"] == "main" else 0}},
+        }
+        for container in pod["spec"]["containers"]
+    ]
+    status = {"phase": "Failed" if exit_code else "Succeeded", "containerStatuses": statuses}
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod["metadata"]["name"]}, "status": status}
+    api.merge(named, namespace, subresource="status").expect_done()
+
+
+def faults(pod: Object) -> Iterator[str]:
+    """Yield which containers may speak to the API server or may not, as they should not, and what they lack."""
+    spec = pod["spec"]
+    if spec.get("automountServiceAccountToken") is not False:
+        yield "every container gets a token"
+    for container in (*spec["initContainers"], *spec["containers"]):
+        name = container["name"]
+        if (_TOKEN in [mount["mountPath"] for mount in container["volumeMounts"]]) is not (name in _EXECUTOR):
+            yield f"{name} gets a token, or lacks one"
+        if not {"requests", "limits"} <= container["resources"].keys():
+            yield f"{name} has no requests or no limits"
+    if {*_EXECUTOR, "main"} - {item["name"] for item in (*spec["initContainers"], *spec["containers"])}:
+        yield "a container of Argo is missing"
