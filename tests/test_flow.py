@@ -17,7 +17,9 @@ import pytest
 import reading
 import real
 from packyard import __version__
+from packyard.source.package import Package
 from running import done, packyard, programs_dir
+from usecases import each_package
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 RELEASE = "v2_7_0"  # as in the address that users know: …/models/v2_7_0/NAME.tar.gz
@@ -173,17 +175,18 @@ def test_the_words_of_the_old_readme_find_the_pods(
     assert "training" in f"pod/{workload['single-node']}-5zq8d"
 
 
+@each_package
 def test_both_quick_starts_of_the_packages_readme_run_word_for_word(
-    web_dir: Path, bin_dir: Path, tmp_path: Path
+    package: Package, web_dir: Path, bin_dir: Path, tmp_path: Path
 ) -> None:
     """And apply the same objects. In place of kubectl stands a program that keeps what it is given."""
     (bin_dir / "kubectl").write_text('#!/bin/sh\nfor last; do :; done\ncat "$last" > applied.yaml\n')
     (bin_dir / "kubectl").chmod(0o755)
     release_dir = web_dir / "models" / RELEASE
-    shell(f"tar -xf {release_dir}/{NAME}.tar.gz", bin_dir, tmp_path)
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (tmp_path / NAME / "README.md").read_text(), re.M | re.S)
+    shell(f"tar -xf {release_dir}/{package.name}.tar.gz", bin_dir, tmp_path)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (tmp_path / package.name / "README.md").read_text(), re.M | re.S)
     applied = []
-    for block in [block for block in blocks if f"\ncd {NAME}/" in block]:
+    for block in [block for block in blocks if f"\ncd {package.name}/" in block]:
         folder = tmp_path / str(len(applied))
         folder.mkdir()
         for file in release_dir.iterdir():
@@ -196,11 +199,12 @@ def test_both_quick_starts_of_the_packages_readme_run_word_for_word(
     assert by_packyard == by_kustomize
 
 
-def test_the_packages_readme_names_every_parameter(web_dir: Path, tmp_path: Path) -> None:
-    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
-    readme = (tmp_path / NAME / "README.md").read_text()
-    for use_case in sorted((tmp_path / NAME / PREFIX).glob("*/*")):
-        assert [name for name in reading.setter_values(use_case) if f"`{name}`" not in readme] == []
+@each_package
+def test_the_packages_readme_names_every_parameter(package: Package, web_dir: Path, tmp_path: Path) -> None:
+    done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
+    readme = (tmp_path / package.name / "README.md").read_text()
+    for krmfile in sorted((tmp_path / package.name / PREFIX).rglob("Krmfile")):
+        assert [name for name in reading.setter_values(krmfile.parent) if f"`{name}`" not in readme] == []
 
 
 # The tarball itself.

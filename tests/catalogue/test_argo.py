@@ -28,12 +28,6 @@ PIPELINES = {
     for use_case in reversed(package.use_cases)
     if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
 }
-_WORKFLOW = [
-    pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
-    for package in PACKAGES
-    for use_case in reversed(package.use_cases)
-    if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
-]
 _WORKFLOW = "workflows.argoproj.io/workflow"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 _EXECUTOR = ("init", "wait")
