@@ -1,4 +1,4 @@
-"""What images of the model zoo have where packages look for it: scripts, an archive and code, all of them small.
+"""What images have where packages look for it: scripts, programs, an archive and code, all of them small.
 
 A script does with files what the one that it stands for does, and then notes what it was given, by `program.py`.
 """
@@ -54,6 +54,13 @@ graph=$OUTPUT_DIR/pretrained_model/{_GRAPH}
 cat "$graph" "$DATASET_DIR"/*.record object_detection/code.py >accuracy_detections.tfrecord
 cat accuracy_detections.tfrecord
 """
+#: Copies one file from every bucket.
+_AWS = f"""\
+#!/usr/bin/env bash
+set -eu
+python3 {_NOTE} "$@"
+echo content >"${{@: -1}}/file"
+"""
 
 
 def _archive() -> bytes:
@@ -74,6 +81,7 @@ def furnish(cluster: Cluster) -> None:
         "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh": _PREPROCESS.encode(),
         f"{_RFCN}/quickstart/fp32_accuracy.sh": _ACCURACY.encode(),
         f"{_RFCN}/pretrained_model/rfcn_fp32_model.tar.gz": _archive(),
+        "/usr/local/bin/aws": _AWS.encode(),
         "/tensorflow/models/research/object_detection/code.py": b"code\n",
     }
     for path, data in files.items():
