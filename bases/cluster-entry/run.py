@@ -17,6 +17,7 @@ its program and fails as well, so that Kubernetes starts all anew, to continue f
 Parameter servers, which never end by themselves, are ended when all others are done.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -40,17 +41,20 @@ class Peers:
         self.changed = threading.Condition()
         self.is_running = False
         self.is_done = threading.Event()
-        self.holders = []
+        self.holders = {}
 
     def gather(self, seconds):
-        """Listen for the others and connect to each; return those that were not there in time."""
-        listener = listen(self.own, self.port)
+        """Listen for the others and connect to each; return those that were not there in time.
+
+        A pod is there when both connections to it are: one that ends early can then tell all others that it is done.
+        """
+        listener = listen(self.port)
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
         for address in self.states:
             threading.Thread(target=self._follow, args=(address,), daemon=True).start()
         with self.changed:
-            self.is_running = self.changed.wait_for(lambda: not self.those("missing"), seconds)
-            return self.those("missing")
+            self.is_running = self.changed.wait_for(lambda: not self._absent(), seconds)
+            return self._absent()
 
     def those(self, state):
         """Return the addresses of the pods in one state."""
@@ -59,8 +63,11 @@ class Peers:
     def tell(self):
         """Tell the others that this pod is done, and wait until they have heard it."""
         self.is_done.set()
-        for thread in list(self.holders):
+        for thread in list(self.holders.values()):
             thread.join(10)
+
+    def _absent(self):
+        return [address for address, state in self.states.items() if state == "missing" or address not in self.holders]
 
     def _set(self, address, state):
         with self.changed:
@@ -70,18 +77,17 @@ class Peers:
     def _accept(self, listener):
         while True:
             connection, _ = listener.accept()
-            thread = threading.Thread(target=self._hold, args=(connection,), daemon=True)
-            self.holders.append(thread)
-            thread.start()
+            threading.Thread(target=self._hold, args=(connection,), daemon=True).start()
 
     def _hold(self, connection):
         keep_alive(connection)
-        self.is_done.wait()
-        try:
+        with connection, contextlib.suppress(OSError):  # whoever listened may be gone, and needs no word
+            address = connection.makefile().readline().strip()
+            with self.changed:
+                self.holders[address] = threading.current_thread()
+                self.changed.notify_all()
+            self.is_done.wait()
             connection.sendall(DONE)
-            connection.close()
-        except OSError:
-            pass  # whoever listened is gone, and needs no word
 
     def _follow(self, address):
         """Hold on to a pod; one that goes before all were there was left over from before, and is waited for again."""
@@ -91,6 +97,7 @@ class Peers:
                 connection = socket.create_connection((address, self.port), timeout=5)
                 keep_alive(connection)
                 connection.settimeout(None)
+                connection.sendall(f"{self.own}\n".encode())
                 self._set(address, "there")
                 while received != DONE and (data := connection.recv(len(DONE))):
                     received += data
@@ -104,13 +111,10 @@ class Peers:
             time.sleep(0.5)
 
 
-def listen(address, port):
-    """Listen on this pod's own name, which may take a moment to be known."""
-    for _ in range(120):
-        try:
-            return socket.create_server((address, port))
-        except socket.gaierror:
-            time.sleep(0.5)
+def listen(port):
+    """Listen on all addresses of this pod, of both families where there are two."""
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
     return socket.create_server(("", port))
 
 

@@ -34,7 +34,7 @@ def _kustomizations(folder: Path) -> Iterator[Path]:
 def _is_set(use_case: UseCase) -> bool:
     folders = _kustomizations(CATALOGUE.root_dir / "bases" / use_case.base)
     text = "".join(file.read_text() for folder in folders for file in folder.glob("*.yaml"))
-    return "completionMode: Indexed" in text and "subdomain" in text
+    return all(word in text for word in ("completionMode", "Indexed", "subdomain"))
 
 
 #: One use case of each package and base; the others differ in their storage.
