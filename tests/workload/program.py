@@ -96,7 +96,9 @@ def main():
         Path(os.environ["OUTPUT_DIR"]).mkdir(parents=True, exist_ok=True)
     noted = record()
     name = f"{noted['hostname']}-{os.environ.get('OMPI_COMM_WORLD_RANK', os.getpid())}"
-    (RECORDS / f"{name}.json").write_text(json.dumps(noted))
+    unfinished = RECORDS / name
+    unfinished.write_text(json.dumps(noted))
+    unfinished.rename(RECORDS / f"{name}.json")
     print(f"record of {name}", flush=True)
     while (RECORDS / "hold").exists():
         time.sleep(0.05)
