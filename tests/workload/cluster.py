@@ -142,7 +142,7 @@ class Cluster:
             kind = volume.source(each)
             if kind in volume.STORAGE:
                 folder = self.storage(each)
-                if kind == "nfs":  # whose server lets the user write, and nobody else
+                if kind in ("nfs", "hostPath"):  # whose administrator lets the user write, and nobody else
                     os.chown(folder, pod.described["spec"].get("securityContext", {}).get("runAsUser", 0), -1)
                     folder.chmod(0o755)
             else:
