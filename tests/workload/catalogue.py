@@ -8,15 +8,13 @@ from __future__ import annotations
 import base64
 import grp
 import pwd
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import reading
 from packyard.bundle import requirements
-from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
-from usecases import CATALOGUE, Directory, shipped
+from usecases import Directory, shipped
+from workload.controllers import NAMESPACE
 from workload.objects import Object
 
 
@@ -57,17 +55,19 @@ def with_secrets(objects: list[Object]) -> list[Object]:
     return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]
 
 
+def with_examples(package: Package, use_case: UseCase) -> list[Object]:
+    """Return the objects of a use case in which a user set everything to its example.
+
+    But for the size of the run, and for what says where the image, or a mount, has its programs.
+    """
+    kept = {*_SETTINGS, "WORKERS", "MODEL_DIR", "MODEL_SCRIPT"}
+    setters = [each for each in shipped(package, use_case).setters.values() if each.example and each.name not in kept]
+    return set_objects(package, use_case, **{each.name: each.example for each in setters})
+
+
 def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
     """Return the objects of a use case to which a user added an option by kustomize, as it is shipped."""
-    composed = compose(CATALOGUE, package, use_case)
-    with tempfile.TemporaryDirectory() as folder:
-        for path, data in {**composed.shipped, **_set(package, use_case, {}).files}.items():
-            file = Path(folder) / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        with (Path(folder) / "kustomization.yaml").open("a") as kustomization:
-            kustomization.write(f"components:\n- options/{option}\n")
-        return with_secrets(reading.built(kustomize, Path(folder)))
+    return with_secrets(_set(package, use_case, {}).build(kustomize, NAMESPACE, [option]))
 
 
 def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:

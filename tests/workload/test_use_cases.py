@@ -23,7 +23,14 @@ from workload.environment import environment
 from workload.objects import Object
 from workload.pod import Pod
 
-#: Each option with one use case of each package and base; the others differ in their storage.
+#: One use case of each package and base; the others differ in their storage.
+BASES = {
+    (item.name, each.base): pytest.param(item, each, id=f"{item.name}/{each.path}")
+    for item in PACKAGES
+    for each in item.use_cases
+}
+
+#: Each option with one of them.
 OPTIONS = {
     (item.name, each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
     for item in PACKAGES
@@ -41,6 +48,15 @@ READ_ONLY = "Read-only file system"
 @each_use_case
 def test_runs_to_its_end_as_its_pods_say(package: Package, use_case: UseCase, new_cluster: NewCluster) -> None:
     run_all(catalogue.set_objects(package, use_case), new_cluster)
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(("package", "use_case"), BASES.values())
+def test_runs_to_its_end_with_every_setter_at_its_example(
+    package: Package, use_case: UseCase, new_cluster: NewCluster
+) -> None:
+    """No path, port or name is written where its setter does not reach."""
+    run_all(catalogue.with_examples(package, use_case), new_cluster)
 
 
 @pytest.mark.usefixtures("open_mpi")
