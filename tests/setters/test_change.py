@@ -8,6 +8,10 @@ import pytest
 
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
+from packyard.setters.directory import read_package
+from packyard.setters.listing import Counts, list_setters
+from packyard.setters.plan import Copies
+from packyard.text.tree import Tree
 
 KRMFILE = """\
 openAPI:
@@ -69,3 +73,20 @@ def test_what_is_wrong_with_one_of_two_packages_with_equal_definitions_is_told_o
     with pytest.raises(InputError) as refused:
         change_setters(root, {"V": ["new"]}, recursive=True)
     assert [problem.file for problem in refused.value.problems] == [f"{root}/b/Krmfile"]
+
+
+def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:
+    tree = Tree(make(tmp_path, a=BOUND, b=BOUND, c=BOUND + 'y: old # {"$openapi":"V"}\n', d=BOUND))
+    (tmp_path / "d/Krmfile").write_text(KRMFILE.replace("type: string", "type: array"), "utf-8")
+    copies, known = Copies(), Counts()
+    listed = []
+    for name in "abcd":
+        files = read_package(tree, name)
+        listed += list_setters(files, copies.read_krmfile(files).definitions, known)
+    assert [(row.count, row.file) for row in listed] == [
+        (1, f"{tmp_path}/a/Krmfile"),
+        (1, f"{tmp_path}/b/Krmfile"),
+        (2, f"{tmp_path}/c/Krmfile"),
+        (0, f"{tmp_path}/d/Krmfile"),
+    ]
+    assert listed == [row for name in "abcd" for row in list_setters(read_package(tree, name))]

@@ -102,26 +102,43 @@ def rule_rows(found: Sequence[Rule], definitions: Definitions, file: str) -> lis
     ]
 
 
-def list_setters(package: PackageFiles, definitions: Definitions | None = None) -> list[Row]:
-    """Return a row per setter, sorted by name; ``definitions`` are the package's, where they are known already."""
+#: The counts of files that were met before, by the bytes of their Krmfile and their own.
+Counts = dict[tuple[bytes, bytes], Counter[str]]
+
+
+def list_setters(
+    package: PackageFiles, definitions: Definitions | None = None, known: Counts | None = None
+) -> list[Row]:
+    """Return a row per setter, sorted by name; ``definitions`` are the package's, where they are known already.
+
+    ``known`` is one for all packages of a run: what is learned of a file is kept there for its copies.
+    """
     definitions = definitions or read_krmfile(package).definitions
-    counts = count_fields(package, definitions)
+    counts = count_fields(package, definitions, known)
     rows = [_row(setter, counts[name], package) for name, setter in definitions.setters.items()]
     return sorted([*rows, *_tagged_rows(package)], key=lambda row: row.name)
 
 
-def count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
+def count_fields(package: PackageFiles, definitions: Definitions, known: Counts | None = None) -> Counter[str]:
     """Count, per setter, the fields that a set of it would write."""
+    known = {} if known is None else known
     counts: Counter[str] = Counter()
     for path, data in package.resources.items():
-        if not comment.is_marked(data):
-            continue
-        name = package.where + path
-        for document in parse_shared(Source(name, decode(data, name)[1]), around=comment.MARKS):
-            for bound in bindings.find(document):
-                definition = definitions.resolve(bound.reference)
-                if definition is not None and sets(definition, bound.node):
-                    counts.update(definitions.setters_of(definition))
+        if comment.is_marked(data):
+            key = (package.krmfile, data)
+            if key not in known:
+                known[key] = _count_in(package.where + path, data, definitions)
+            counts.update(known[key])
+    return counts
+
+
+def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for document in parse_shared(Source(name, decode(data, name)[1]), around=comment.MARKS):
+        for bound in bindings.find(document):
+            definition = definitions.resolve(bound.reference)
+            if definition is not None and sets(definition, bound.node):
+                counts.update(definitions.setters_of(definition))
     return counts
 
 

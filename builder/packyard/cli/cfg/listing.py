@@ -10,8 +10,8 @@ from packyard.cli.cfg import blocks
 from packyard.errors import InputError, UsageError
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
-from packyard.setters.listing import Row, list_setters
-from packyard.setters.plan import read_krmfile
+from packyard.setters.listing import Counts, Row, list_setters
+from packyard.setters.plan import Copies
 from packyard.text import journal
 from packyard.text.tree import Tree
 
@@ -32,16 +32,18 @@ def list_package_setters(words: Sequence[str]) -> int:
         if (code := _list_version1(folder, names)) is not None:
             return code
         raise
+    copies, known = Copies(), Counts()
     for number, package in enumerate(packages):
         files = read_package(tree, package)
-        rows = [row for row in list_setters(files) if not names or row.name == names[0]]
+        definitions = copies.read_krmfile(files).definitions
+        rows = [row for row in list_setters(files, definitions, known) if not names or row.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code
         print(blocks.header(folder, package))
         print("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
             return 1
-        if parsed.switches["include-subst"] and (definitions := read_krmfile(files).definitions).substitutions:
+        if parsed.switches["include-subst"] and definitions.substitutions:
             print("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
         if number < len(packages) - 1:
             print()
