@@ -124,7 +124,7 @@ def test_a_change_is_kept_beside_what_was_before_it(root: Path, tmp_path: Path) 
 def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     file = root / "LICENSE"
     file.rename(root / "gone")
-    assert "licence" in str(made_anew(root, tmp_path / "cache"))
+    assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
     (root / "gone").rename(file)
     assert isinstance(made_anew(root, tmp_path / "cache"), Packed)
 
