@@ -7,7 +7,6 @@ compares what both had of the processors, without the time that they waited.
 from __future__ import annotations
 
 import io
-import os
 import resource
 import shutil
 import subprocess
@@ -15,18 +14,23 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from unittest import mock
 
+import bench_catalogue
+import measuring
 import real
+from measuring import process, void
 from packyard.bundle.assemble import assemble
 from packyard.setters.change import change_setters
 from packyard.source import workspace
 from packyard.text import journal
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+COPIES = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 NAME = "resnet50v1-5-fp32-training-k8s"
 USE_CASE = f"{NAME}/quickstart/mlops/multi-node/user-mounted-nfs"
 
@@ -34,45 +38,7 @@ PACKYARD = Path(sys.executable).with_name("packyard")
 KUSTOMIZE = real.TOOLS / "kustomize-3"
 
 
-def process(*command: object) -> Callable[[], None]:
-    """Return a whole process as something to be measured."""
-    words = [str(word) for word in command]
-    env = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return lambda: void(
-        subprocess.run(words, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    )
-
-
-def void(_: object) -> None:
-    """Drop a result."""
-
-
-def compare(what: str, ours: Callable[[], None], theirs: Callable[[], None], *, goal: str) -> None:
-    """Measure both alternately and print a line of the table."""
-    times: tuple[list[float], list[float]] = ([], [])
-    busy: tuple[list[float], list[float]] = ([], [])
-    for call in (ours, theirs):  # once unmeasured: bytecode is written, files are cached
-        call()
-    for _ in range(RUNS):
-        for call, taken, used in zip((ours, theirs), times, busy, strict=True):
-            start, before = perf_counter(), processor_time()
-            call()
-            taken.append(perf_counter() - start)
-            used.append(processor_time() - before)
-    mine, other = (1000 * median(taken) for taken in times)
-    by_processor = ratio(median(busy[0]), median(busy[1]))
-    print(f"{what:<58} {mine:8.1f} {other:8.1f}  {ratio(mine, other):<17} {goal:<15} {by_processor}", flush=True)
-
-
-def ratio(mine: float, other: float) -> str:
-    """Say how two times compare."""
-    return f"{other / mine:5.1f} x faster" if mine < other else f"{mine / other:5.1f} x the time"
-
-
-def processor_time() -> float:
-    """Return what this process and those that it waited for have had of the processors, in seconds."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+compare = partial(measuring.compare, runs=RUNS)
 
 
 def tar_and_gzip(directory: Path) -> None:
@@ -90,7 +56,7 @@ def main() -> None:
 
 
 def measure(folder: Path) -> None:
-    build = (PACKYARD, "build", NAME, "--workspace", real.REPOSITORY, "--version", "1.0", "--out")
+    build = (PACKYARD, "build", NAME, "--no-cache", "--workspace", real.REPOSITORY, "--version", "1.0", "--out")
     process(*build, folder)()
     for copy in ("ours", "theirs"):
         shutil.copytree(folder / USE_CASE, folder / copy)
@@ -128,6 +94,7 @@ def measure(folder: Path) -> None:
         goal="-",
     )
     measure_large(folder)
+    bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
 
 
 def measure_large(folder: Path) -> None:

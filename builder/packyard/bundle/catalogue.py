@@ -5,6 +5,7 @@ All or nothing: if one package is refused, none is written, and everything that 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from packyard.work.executor import Engine
 from packyard.work.kept import Kept
 from packyard.work.reads import Observed, Reads
 
+_own = threading.local()
 _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
 
 
@@ -72,7 +74,6 @@ class Packing:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.sharing = Sharing()
         self.kept = Kept(Cache(plan.cache_dir), Observed(plan.root_dir)) if plan.cache_dir else None
 
     def __call__(self, name: str) -> tuple[Packed, str]:
@@ -80,7 +81,7 @@ class Packing:
         found = self.find(name)
         if found is not None:
             return found, ""
-        with Reads(self.plan.root_dir) as reads, self.sharing:
+        with Reads(self.plan.root_dir) as reads, _sharing():
             packed = Packed.of(assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version))
         if self.kept:
             try:
@@ -96,6 +97,14 @@ class Packing:
 
     def _key(self, name: str) -> Digest:
         return Digest.of(repr(("bundle", code.digest(_LIBRARIES), name, self.plan.version)).encode())
+
+
+def _sharing() -> Sharing:
+    """Return what this worker shares between packages of any build: it goes by texts, so it is never out of date."""
+    if not hasattr(_own, "sharing"):
+        _own.sharing = Sharing()
+    sharing: Sharing = _own.sharing
+    return sharing
 
 
 class _Staging:

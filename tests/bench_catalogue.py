@@ -1,0 +1,103 @@
+"""The catalogue, renamed many times over: built, built again, packed by others.  bench_catalogue.py COPIES RUNS
+
+The copies are packages of other models: no file of theirs but scripts and licence has the bytes of another's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import real
+import workspaces
+from measuring import compare, process, void
+
+PACKYARD = Path(sys.executable).with_name("packyard")
+HELM = real.TOOLS / "helm"
+OVERLAY = "overlays/user-mounted-nfs/kustomization.yaml"
+
+
+def measure(folder: Path, copies: int, runs: int) -> None:
+    """Print the lines of the table that are about many packages."""
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    root = workspaces.multiply(folder / "sources", copies)
+    out, kept, tars, charts = (folder / name for name in ("out", "kept", "tars", "charts"))
+    build = (PACKYARD, "build", "--workspace", root, "--version", "1.0.0", "--out")
+    anew = process(*build, out, "--no-cache")
+    process(*build, kept)()
+    names = sorted(path.name for path in kept.iterdir() if path.is_dir())
+    count = f"{len(names):,} packages"
+    print(f"the catalogue {copies} times: {count}")
+
+    def clear() -> None:
+        for path in (out, tars):
+            shutil.rmtree(path, ignore_errors=True)
+        tars.mkdir()
+
+    pack = 'for name in *; do [ ! -d "$name" ] || tar -cf - "$name" | gzip -9n > "$0/$name.tar.gz"; done'
+    tar_and_gzip = in_folder(kept, "sh", "-c", pack, tars)
+    compare(f"packyard build, {count}; tar | gzip -9 of the same", anew, tar_and_gzip, goal="3 x the time", runs=runs,
+            ahead=clear)  # fmt: skip
+    if HELM.exists():
+        for name in names:
+            make_chart(charts / name, kept / name)
+        package = in_folder(charts, HELM, "package", *names, "--destination", tars)
+        compare(f"packyard build, {count}; helm package of the same", anew, package, goal="-", runs=runs, ahead=clear)
+    rebuild = process(*build, kept)
+    compare(f"packyard build, {count}; nothing changed", rebuild, anew, goal="20 x faster", runs=runs, ahead=clear)
+
+    turn = iter(range(10**6))
+
+    def change() -> None:
+        clear()
+        file = root / OVERLAY
+        file.write_text(f"{file.read_text()}# {next(turn)}\n")
+
+    compare(f"packyard build, {count}; one overlay changed", rebuild, anew, goal="-", runs=runs, ahead=change)
+    print(f"  of which depend on that overlay {dependents(root)}")
+    few = names[: len(names) // 4]
+    peaks = [peak((*build, out, "--no-cache", "--jobs", "1", *chosen)) for chosen in (few, names)]
+    print(f"peak memory of one process: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
+    for number in (1, 2, 3, 4, 8):
+        chosen = names[:: len(names) // number][:number]
+        workers = process(*build, out, "--no-cache", "--executor", "processes", *chosen)
+        alone = process(*build, out, "--no-cache", "--jobs", "1", *chosen)
+        compare(f"packyard build in workers, without; packages: {number}", workers, alone, goal="-", runs=runs,
+                ahead=clear)  # fmt: skip
+
+
+def in_folder(folder: Path, *command: object) -> Callable[[], None]:
+    words = [str(word) for word in command]
+    return lambda: void(subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL))
+
+
+def make_chart(chart: Path, package: Path) -> None:
+    """Make a chart of a package's files."""
+    shutil.copytree(package, chart / "files")
+    about = {"apiVersion": "v2", "name": package.name, "version": "1.0.0", "description": "The same files."}
+    (chart / "Chart.yaml").write_text(json.dumps(about))
+
+
+def dependents(root: Path) -> int:
+    overlay = Path(OVERLAY).parent.name
+    return sum(overlay in file.read_text() for file in root.glob("packages/*/package.yaml"))
+
+
+def peak(command: tuple[object, ...]) -> int:
+    """Return how much memory a process had at most, in MB."""
+    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="packyard-bench-") as work:
+        measure(Path(work), *map(int, sys.argv[1:]))
