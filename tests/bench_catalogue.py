@@ -64,7 +64,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     few = names[: len(names) // 4]
     peaks = [peak((*build, out, "--no-cache", "--jobs", "1", *chosen)) for chosen in (few, names)]
     print(f"peak memory of one process: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
-    for number in (1, 2, 3, 4, 8):
+    for number in (number for number in (1, 2, 3, 4, 8) if number <= len(names)):
         chosen = names[:: len(names) // number][:number]
         workers = process(*build, out, "--no-cache", "--executor", "processes", *chosen)
         alone = process(*build, out, "--no-cache", "--jobs", "1", *chosen)
