@@ -58,9 +58,9 @@ def with_secrets(objects: list[Object]) -> list[Object]:
 def with_examples(package: Package, use_case: UseCase) -> list[Object]:
     """Return the objects of a use case in which a user set everything to its example.
 
-    But for the size of the run, and for what says where the image, or a mount, has its programs.
+    But for the size of the run, and for what says where the image, or the data, has something that is not there.
     """
-    kept = {*_SETTINGS, "WORKERS", "MODEL_DIR", "MODEL_SCRIPT"}
+    kept = {*_SETTINGS, "WORKERS", "MODEL_DIR", "MODEL_SCRIPT", "STAGE_CHECKSUMS"}
     setters = [each for each in shipped(package, use_case).setters.values() if each.example and each.name not in kept]
     return set_objects(package, use_case, **{each.name: each.example for each in setters})
 
