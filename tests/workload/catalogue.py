@@ -38,6 +38,7 @@ _SETTINGS = {
     "FS_ID": FS_GROUP,
     "USER_NAME": "nobody-here",
     "SLOTS_PER_WORKER": 2,
+    "GPUS": 2,
     "TRIALS": 2,
     "PARALLEL_TRIALS": 2,
 }
@@ -50,7 +51,8 @@ def set_objects(package: Package, use_case: UseCase, **values: object) -> list[O
 
 def with_secrets(objects: list[Object]) -> list[Object]:
     """Add the Secrets that the pods need and a user makes; every one has the same keys."""
-    data = {key: base64.b64encode(key.encode()).decode() for key in ("aws_access_key_id", "aws_secret_access_key")}
+    keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd", "tls.crt", "tls.key")
+    data = {key: base64.b64encode(key.encode()).decode() for key in keys}
     names = [item.name for item in requirements.find(objects) if item.kind == "Secret"]
     return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]
 
