@@ -17,6 +17,8 @@ from packyard.source.package import Package
 from pods import as_pods
 from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, shipped
 
+# What the server says of a Service that it looks at while it is being made.
+_OF_THE_SERVER = ("ClusterIPNotAllocated",)
 _INSTANCE = "app.kubernetes.io/instance"
 
 
@@ -30,9 +32,7 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)
     before = names(cluster, namespace)
-    for item in objects:
-        cluster.create(item, namespace).expect_done()
-    wait(lambda: unfinished(cluster, namespace, objects))
+    apply(cluster, namespace, [moved(found, "any", namespace) for found in built])
     assert warnings(cluster, namespace) == []
     assert strays(cluster, namespace, objects) == []
     for item in objects:
@@ -49,14 +49,11 @@ def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, c
     ready = [directory.set(directory.examples) for directory in directories]
     built = build_all(kustomize5, "any", [(directory, ()) for directory in ready])
     for name in LEVELS:
-        chosen = [item for found in built if level(found) == name for item in found]
+        chosen = [found for found in built if level(found) == name]
         if chosen:
             namespace = cluster.create_namespace(name)
-            objects = moved(chosen, "any", namespace)
-            provide(cluster, namespace, objects)
-            for item in objects:
-                cluster.create(item, namespace).expect_done()
-            wait(partial(unfinished, cluster, namespace, objects))
+            provide(cluster, namespace, [item for found in chosen for item in moved(found, "any", namespace)])
+            apply(cluster, namespace, [moved(found, "any", namespace) for found in chosen])
             assert warnings(cluster, namespace) == []
 
 
@@ -75,6 +72,25 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
             yield ready.set({"RUN_NAME": next(names)}), [option]
 
 
+def apply(api: Api, namespace: str, built: list[list[Object]]) -> None:
+    """Create what was built, and return when it has reached its end; first what others want to run beside."""
+    for is_second in (False, True):
+        objects = [item for found in built if needs_company(found) == is_second for item in found]
+        for item in objects:
+            api.create(item, namespace).expect_done()
+        wait(partial(unfinished, api, namespace, objects))
+
+
+def needs_company(objects: list[Object]) -> bool:
+    """Say whether pods have to run where others do, such as those that put the data on their node."""
+    return any(_requires(pod, "podAffinity") for _, pod in as_pods(objects))
+
+
+def _requires(pod: Object, affinity: str) -> bool:
+    rules = pod["spec"].get("affinity", {}).get(affinity, {})
+    return "requiredDuringSchedulingIgnoredDuringExecution" in rules
+
+
 def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     """Give the namespace and the cluster what the objects need and do not bring, as users and administrators do."""
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
@@ -90,12 +106,17 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
             api.create(account, namespace).expect_done()
     wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
     selectors = [pod["spec"].get("nodeSelector", {}) for _, pod in as_pods(objects)]
+    apart = [item for item in objects if any(_requires(pod, "podAntiAffinity") for _, pod in as_pods([item]))]
+    alike = max(1, sum(item["spec"].get("replicas", 1) for item in apart))
     for number, labels in enumerate(item for index, item in enumerate(selectors) if item not in selectors[:index]):
-        add_node(api, f"{namespace}-{number}", labels, [item.name for item in needed if item.kind == "Resource"])
+        for each_number in range(alike):
+            name = f"{namespace}-{number}-{each_number}"
+            add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
 
 
 def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
-    """Add a node with these labels, and plenty of each device."""
+    """Add a node with these labels beside those that all have, and plenty of each device."""
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **labels}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
     api.create(node).expect_done()
     wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
@@ -172,8 +193,8 @@ _IS_FINISHED: dict[str, Callable[[Object], bool]] = {
 
 
 def warnings(api: Api, namespace: str) -> list[str]:
-    events = api.list("v1", "Event", namespace)
-    return [f"{item['reason']}: {item['message']}" for item in events if item["type"] == "Warning"]
+    events = [item for item in api.list("v1", "Event", namespace) if item["type"] == "Warning"]
+    return [f"{item['reason']}: {item['message']}" for item in events if item["reason"] not in _OF_THE_SERVER]
 
 
 def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:
