@@ -38,7 +38,8 @@ _HAS_ENDED = ("Succeeded", "Failed", "Error")
 def argo(api: Api, namespace: str, folder: Path) -> Iterator[None]:
     """Have Argo's controller run for one namespace as long as the block does."""
     metadata = {"name": "workflow-controller-configmap"}
-    data = {"metricsConfig": "enabled: false\n"}
+    # The nodes of other tests, if there are any, are to leave the pods alone.
+    data = {"metricsConfig": "enabled: false\n", "workflowDefaults": "spec:\n  schedulerName: none\n"}
     api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, namespace).expect_done()
     flags = [
         *("--kubeconfig", str(api.folder / "kubeconfig"), "--qps=1000", "--burst=1000"),
