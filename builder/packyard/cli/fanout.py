@@ -14,8 +14,9 @@ from packyard.work import executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
 
-#: Fewer packages than this are made one after another: workers take longer to start than they save.
-WORTH_WORKERS = 3
+#: Fewer packages than this are made one after another, if nothing else is asked for: each worker has to learn what one
+#: process knows after its first package. Measured by tests/bench_catalogue.py: slower with 4, faster with 8.
+WORTH_WORKERS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +39,8 @@ def engine(arguments: argparse.Namespace, names: Sequence[str]) -> Engine | None
     chosen = executor.engine(arguments.executor or "processes", arguments.jobs)
     if arguments.executor:
         return chosen
-    return chosen if chosen.jobs > 1 and len(names) >= WORTH_WORKERS else None
+    worth = arguments.jobs is not None or len(names) >= WORTH_WORKERS
+    return chosen if chosen.jobs > 1 and worth else None
 
 
 def progress(names: Sequence[str]) -> Callable[[int], None]:
