@@ -102,6 +102,9 @@ def paths(text: str, path: str, labels: str = "") -> list[str]:
         (JOB, "/spec/{initContainers,containers}/*/volumeMounts/-", [
             f"/spec/template/spec/containers/{i}/volumeMounts/-" for i in (0, 1)
         ]),
+        (JOB, "/spec/containers/[name=side]/image", ["/spec/template/spec/containers/1/image"]),
+        (JOB, "/spec/containers/[name=side]", ["/spec/template/spec/containers/1"]),
+        (JOB, "/spec/containers/[name=other]/image", []),
         (JOB, "/metadata/labels/app.kubernetes.io~1name", ["/spec/template/metadata/labels/app.kubernetes.io~1name"]),
         (MPI_JOB, "/spec/x", [f"/spec/mpiReplicaSpecs/{name}/template/spec/x" for name in ("Launcher", "Worker")]),
         (WORKFLOW, "/spec/securityContext", [f"/spec/templates/{i}/securityContext" for i in (1, 2, 3)]),

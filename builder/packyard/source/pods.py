@@ -1,7 +1,8 @@
 """``podPatches``: what every pod has is written once, and patched into the pods of any kind of object.
 
 Paths are below a pod's template, wherever its object keeps it. ``*`` stands for every element of a list (of one that is
-not there: for none) and ``{a,b}`` for either word. Each operation becomes RFC 6902 operations as kustomize knows them::
+not there: for none), ``[name=tmp]`` for those whose field has that value, and ``{a,b}`` for either word. Each operation
+becomes RFC 6902 operations as kustomize knows them::
 
     path: /spec/{initContainers,containers}/*/image
     ->  /spec/template/spec/containers/0/image                          a Job
@@ -121,7 +122,11 @@ def _paths(operation: MappingNode, pointer: str, template: MappingNode, is_workf
 def _places(node: Node, steps: list[str]) -> Iterator[str]:
     """Yield the paths that steps with wildcards stand for; without any, the path itself, there or not."""
     *above, last = steps
-    for pointer, _ in _follow("", node, above) if "*" in above else [("".join(f"/{step}" for step in above), node)]:
+    if last.startswith("["):
+        yield from (pointer for pointer, _ in _follow("", node, steps))
+        return
+    is_open = any(step == "*" or step.startswith("[") for step in above)
+    for pointer, _ in _follow("", node, above) if is_open else [("".join(f"/{step}" for step in above), node)]:
         yield f"{pointer}/{last}"
 
 
@@ -131,7 +136,8 @@ def _workflow_paths(operation: MappingNode, pointer: str, template: MappingNode,
     if field == "containers" and steps[1:2] in (["*"], ["0"]):
         found = _workflow_containers(template)
         for container in found if steps[1] == "*" else found[:1]:
-            yield f"{pointer}{container}/{'/'.join(steps[2:])}"
+            ((_, node),) = _follow("", template, container.split("/")[1:])
+            yield from (f"{pointer}{container}{path}" for path in _places(node, steps[2:]))
     elif field in _OF_TEMPLATE - {"containers"}:
         yield from (pointer + path for path in _places(template, steps))
     elif field in _OF_WORKFLOW:
@@ -160,5 +166,14 @@ def _follow(pointer: str, node: Node, steps: list[str]) -> list[tuple[str, Node]
         children = {entry.name.replace("~", "~0").replace("/", "~1"): entry.value for entry in node.entries}
     elif isinstance(node, Sequence):
         children = {str(index): item.value for index, item in enumerate(node.items)}
-    names = list(children) if step == "*" else [step] if step in children else []
+    if step.startswith("["):
+        names = [name for name, child in children.items() if _is_selected(child, step)]
+    else:
+        names = list(children) if step == "*" else [step] if step in children else []
     return [found for name in names for found in _follow(f"{pointer}/{name}", children[name], deeper)]
+
+
+def _is_selected(node: Node, step: str) -> bool:
+    """Tell whether an element of a list is the one that ``[key=value]`` names."""
+    key, _, text = step[1:-1].partition("=")
+    return isinstance(node, MappingNode) and node.text(key) == text.replace("~1", "/").replace("~0", "~")
