@@ -115,12 +115,12 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
 
 
 def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
-    """Add a node with these labels beside those that all have, and plenty of each device."""
+    """Add a node with these labels beside those that all have, and plenty of everything."""
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **labels}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
     api.create(node).expect_done()
     wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
-    amounts = dict.fromkeys(devices, "1k")
+    amounts = {"cpu": "1M", "memory": "1Pi", **dict.fromkeys(devices, "1k")}
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
     api.merge({**node, **status}, subresource="status").expect_done()
 
