@@ -51,7 +51,9 @@ def user_name():
 
 
 def folders():
-    named = [os.environ.get(name) for name in ("HOME", "OUTPUT_DIR", "DATASET_DIR", "MODEL_DIR", "TMPDIR")]
+    named = [
+        os.environ.get(name) for name in ("HOME", "OUTPUT_DIR", "DATASET_DIR", "MODEL_DIR", "MODEL_BASE_PATH", "TMPDIR")
+    ]
     return ["/", "/usr", "/etc", "/tmp", "/dev/shm", *(folder for folder in named if folder)]
 
 

@@ -210,6 +210,7 @@ def waiting(served: Path) -> subprocess.Popen[bytes]:
 
 
 def test_a_server_waits_until_there_is_a_version(tmp_path: Path) -> None:
+    export(tmp_path / "incoming", "half")
     with waiting(tmp_path) as process:
         assert process.stdout is not None
         assert b"No such file" in process.stdout.readline()

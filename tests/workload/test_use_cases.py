@@ -93,6 +93,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
         pytest.skip(f"no controller here makes pods of {', '.join(sorted(item['kind'] for item in objects))}")
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
+    zoo.store_models(cluster, deploy.of_kind(workloads, "Deployment"))
     for item in deploy.of_kind(workloads, "MPIJob"):
         run = deploy.run_mpi_job(cluster, item)
         if is_asleep(run.launcher):

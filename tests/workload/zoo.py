@@ -8,9 +8,11 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from workload.cluster import Cluster
+from workload.objects import Object
 
 _NOTE = "/opt/note.py"
 _RFCN = "/workspace/rfcn-fp32-inference"
@@ -86,3 +88,16 @@ def furnish(cluster: Cluster) -> None:
     }
     for path, data in files.items():
         cluster.put(path, data)
+
+
+def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
+    """Put version 1 of a model on the storage of servers that serve what somebody put there."""
+    for spec in (item["spec"]["template"]["spec"] for item in servers):
+        volumes = {volume["name"]: volume for volume in spec["volumes"]}
+        for container in spec["containers"]:
+            base_path = {each["name"]: each["value"] for each in container.get("env", [])}.get("MODEL_BASE_PATH")
+            for mount in container["volumeMounts"]:
+                if mount["mountPath"] == base_path:
+                    version = cluster.storage(volumes[mount["name"]]) / mount["subPath"] / "1"
+                    version.mkdir(parents=True, exist_ok=True)
+                    (version / "saved_model.pb").write_text("model\n")

@@ -1,0 +1,46 @@
+"""Servers of a model that lies on the storage, run as processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from packyard.source.package import Package, UseCase
+from usecases import PACKAGES, Object
+from workload import catalogue, deploy, zoo
+from workload.cluster import Cluster
+from workload.test_use_cases import READ_ONLY, seen_from_here
+
+RESNET50 = "resnet50v1-5-fp32-inference-k8s"
+USE_CASES = [
+    pytest.param(item, each, id=each.path) for item in PACKAGES for each in item.use_cases if item.name == RESNET50
+]
+
+
+@pytest.mark.parametrize(("package", "use_case"), USE_CASES)
+def test_servers_see_the_model_and_nothing_else_of_the_storage_and_cannot_change_it(
+    package: Package, use_case: UseCase, new_cluster: Callable[[list[Object]], Cluster]
+) -> None:
+    objects = catalogue.set_objects(
+        package, use_case, REPLICAS=2, MODEL_PATH="alice/resnet50", MODEL_BASE_PATH="/srv/model"
+    )
+    (deployment,) = deploy.of_kind(objects, "Deployment")
+    cluster = new_cluster(objects)
+    zoo.store_models(cluster, [deployment])
+    servers = deploy.run_pods(cluster, deployment)
+    cluster.wait_ready(*servers)
+    assert len(servers) == 2
+    for server in servers:
+        (record,) = server.records
+        assert record["argv"][1:] == [
+            "--port=8500",
+            "--rest_api_port=8501",
+            "--model_name=resnet50v1-5-fp32-inference",
+            "--model_base_path=/srv/model",
+        ]
+        assert record["writable"]["/srv/model"] == READ_ONLY
+        (model,) = [path for path in server.volumes["storage"].rglob("*") if path.is_file()]
+        assert model == seen_from_here(server, "/srv/model/1/saved_model.pb")
+        mounts = server.described["spec"]["containers"][0]["volumeMounts"]
+        assert [each["mountPath"] for each in mounts if each["name"] == "storage"] == ["/srv/model"]
