@@ -14,17 +14,20 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times mean nothing.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test fuzz golden lint bench tools venv clean
+.PHONY: help demo test test-tensorflow fuzz golden lint bench tools venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[-a-z]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set and rendered
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k name' chooses); those without their real program skip
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+
+test-tensorflow: $(VENV) .tensorflow/.installed  ## run the programs of the MNIST package with TensorFlow itself (half a GB)
+	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
 fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
@@ -48,13 +51,19 @@ tools: $(TOOLS)  ## build the pinned real programs that judge us, into .tools/
 venv: $(VENV)  ## install packyard, editable, with what tests and lint need, into .venv/
 
 clean:  ## remove what the targets made
-	rm -rf .venv .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .tensorflow .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
 	$(BIN)/python -m compileall -q .venv/lib builder
+	touch $@
+
+# The version that the MNIST package asks for by default.
+.tensorflow/.installed:
+	$(PYTHON) -m venv .tensorflow
+	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
 # What a release of kustomize is told at link time; `version` prints it.

@@ -13,8 +13,9 @@ def main():
     with strategy.scope():
         model = mnist.network()
         optimizer = tf.keras.optimizers.Adam(asked.learning_rate)
+        optimizer.build(model.trainable_variables)  # else a checkpoint would find nothing to restore
         losses = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
-        epoch = tf.Variable(0, dtype=tf.int64, trainable=False)
+    epoch = tf.Variable(0, dtype=tf.int64)
 
     def train_step(inputs):
         images, labels = inputs
@@ -37,16 +38,16 @@ def main():
     latest = tf.train.latest_checkpoint(str(asked.output_dir / "checkpoints"))
     if latest:
         checkpoint.restore(latest)
-        print(f"continuing after epoch {int(epoch)}", flush=True)
+        print(f"continuing after epoch {epoch.numpy()}", flush=True)
     writing_dir = mnist.writing_dir(asked.output_dir / "checkpoints")
     manager = tf.train.CheckpointManager(checkpoint, str(writing_dir), max_to_keep=2)
     steps = tf.constant(asked.steps_per_epoch or size // batch_size)
     iterator = iter(strategy.experimental_distribute_dataset(data))
-    while int(epoch) < asked.epochs:
+    while epoch.numpy() < asked.epochs:
         loss = train(iterator, steps)
         epoch.assign_add(1)
         manager.save()
-        print(f"epoch {int(epoch)}: loss {float(loss):.6f}", flush=True)
+        print(f"epoch {epoch.numpy()}: loss {float(loss):.6f}", flush=True)
     model.save(str(mnist.writing_dir(asked.output_dir / "model") / "mnist.keras"))
 
 
