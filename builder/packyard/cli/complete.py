@@ -38,6 +38,8 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from _assignments(before[0], words[-1], before[1:])
     elif verb == "explain" and before:
         yield from _setters(before[0])
+    elif verb in ("enable", "disable") and before:
+        yield from _options(before[0])
     elif verb in ("get", "build", "publish"):
         from packyard.source import workspace
 
@@ -68,6 +70,13 @@ def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
         yield from values.get(before[0], ())
     else:
         yield from (f"{name}=" for name in values)
+
+
+def _options(directory: str) -> list[str]:
+    from packyard.source import component
+    from packyard.text.tree import Tree
+
+    return component.names(Tree(Path(directory)))
 
 
 def _setters(directory: str) -> dict[str, list[str]]:

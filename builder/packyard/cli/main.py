@@ -23,6 +23,8 @@ VERBS = {
     "setters": ("setters", "show what can be set in a package, and what has to be"),
     "set": ("set", "set values, changing nothing but their fields"),
     "explain": ("explain", "show every field that a setter reaches, and through what"),
+    "enable": ("enable", "fold an option of a use case into its files, with its setters"),
+    "disable": ("disable", "take an option out again, to the same bytes"),
     "undo": ("undo", "take the last change back, and the one before it"),
     "render": ("render", "build a use case's manifests, once all that is required is set"),
     "lint": ("lint", "say what is wrong with packages"),

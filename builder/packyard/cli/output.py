@@ -59,15 +59,16 @@ def _terminal_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> No
     Console(no_color="NO_COLOR" in os.environ).print(shown)
 
 
-def diff(before: bytes, after: bytes | None, path: str) -> str:
+def diff(before: bytes | None, after: bytes | None, path: str) -> str:
     """Return a unified diff that ``patch`` and ``git apply`` accept; an empty text where nothing differs.
 
-    Without ``after`` the file is removed.
+    Without ``before`` the file is new, without ``after`` it is removed.
     """
     import difflib
 
     new = "/dev/null" if after is None else _quoted(f"b/{path}")
-    lines = difflib.unified_diff(_lines(before), _lines(after or b""), _quoted(f"a/{path}"), new, lineterm="\n")
+    old = "/dev/null" if before is None else _quoted(f"a/{path}")
+    lines = difflib.unified_diff(_lines(before or b""), _lines(after or b""), old, new, lineterm="\n")
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -35,7 +35,7 @@ def keep(root_dir: Path, title: str) -> Keep:
     Where no history can be kept it says so on stderr, and the change is made all the same.
     """
 
-    def record(before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]) -> None:
+    def record(before: Mapping[Path, bytes | None], after: Mapping[Path, bytes | None]) -> None:
         try:
             history().record(root_dir, title, before, after)
         except UnavailableError as error:

@@ -1,4 +1,4 @@
-"""Take the last change below DIR back, one of `packyard set` or `packyard cfg`: its files get their earlier bytes.
+"""Take the last change below DIR back, one of `set`, `enable`, `disable` or `cfg`: files get their earlier bytes.
 
 Again takes back the one before. Refused where one of the files was changed since.
 """

@@ -20,8 +20,9 @@ from packyard.text import journal
 from packyard.text.tree import Tree
 from packyard.text.value import Value
 
-#: Told of a change before it is made: the bytes of every file before (None where there was none) and after.
-Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, bytes]], None]
+#: Told of a change before it is made: the bytes of every file before (None where there was none) and after (None where
+#: there is none then).
+Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, "bytes | None"]], None]
 
 
 class PackageChange(Value):

@@ -20,12 +20,20 @@ KEPT = 100
 
 
 class Entry(Value):
-    """One command's change: the files that it wrote, by absolute path; before is None for one that it made."""
+    """One command's change: the files that it wrote, by absolute path.
+
+    Before is None for one that it made, after for one that it removed.
+    """
 
     __slots__ = ("after", "before", "number", "root_dir", "title")
 
     def __init__(
-        self, number: int, root_dir: Path, title: str, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]
+        self,
+        number: int,
+        root_dir: Path,
+        title: str,
+        before: Mapping[Path, bytes | None],
+        after: Mapping[Path, bytes | None],
     ) -> None:
         self.number = number
         self.root_dir = root_dir
@@ -55,7 +63,7 @@ class History:
         self.folder = folder
 
     def record(
-        self, root_dir: Path, title: str, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes]
+        self, root_dir: Path, title: str, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes | None]
     ) -> None:
         """Keep a change that is about to be made; one that is never made is passed over by `undo`."""
         files = {
@@ -80,7 +88,7 @@ class History:
                 if any(_read(file) != data for file, data in entry.before.items()):
                     return entry
                 self._file(entry.number).unlink(missing_ok=True)  # never made, or undone by hand
-        hint = "what `packyard set` and `packyard cfg` change can be undone"
+        hint = "what `packyard set`, `enable`, `disable` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=str(directory), hint=hint))
 
     def undo(self, directory: Path) -> Entry:
@@ -125,20 +133,13 @@ class History:
                 Path(document["root"]),
                 document["title"],
                 {Path(file): _to_bytes(item["before"]) for file, item in files.items()},
-                {Path(file): _to_bytes(item["after"]) or b"" for file, item in files.items()},
+                {Path(file): _to_bytes(item["after"]) for file, item in files.items()},
             )
 
 
 def _restore(entry: Entry) -> None:
-    """Give files their earlier bytes, all or none; then remove the one that was made, if one was."""
-    rewritten = {file: data for file, data in entry.before.items() if data is not None}
-    if rewritten:
-        journal.write(entry.root_dir, rewritten)
-    for file in entry.before.keys() - rewritten.keys():
-        try:
-            file.unlink()
-        except OSError as error:
-            raise UnavailableError(f"{file}: {error.strerror}") from error
+    """Give files their earlier bytes, and remove those that were made: all or none."""
+    journal.write(entry.root_dir, entry.before)
 
 
 def _read(file: Path) -> bytes | None:

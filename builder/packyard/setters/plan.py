@@ -143,6 +143,15 @@ def plan_fields(resources: Mapping[str, bytes], definitions: Definitions, change
     return _plan_fields(PackageFiles(b"", resources), definitions.with_setters(changed), changed, Copies())
 
 
+def refresh(source: Source, definitions: Definitions, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text in which the fields inside some spans have the values of their setters; all others stay."""
+    fields = _Fields(definitions, definitions.setters)
+    for document in parse_shared(source):
+        fields.visit(document)
+    inside = [item for item in fields.edits if any(start <= item.start and item.end <= end for start, end in spans)]
+    return edit.apply(source.text, inside)
+
+
 def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     """Plan to take values back to the defaults that the definitions record, no longer marked as set.
 

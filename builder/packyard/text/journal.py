@@ -67,21 +67,24 @@ def _open(folder: str) -> int:
         raise UnavailableError(f"{folder}: {error.strerror}") from error
 
 
-def write(root_dir: Path, files: Mapping[Path, bytes] | Mapping[str, bytes]) -> None:
-    """Replace the content of existing files below ``root_dir``, in folders that are `locked`: all of them, or none.
+def write(root_dir: Path, files: Mapping[Path, bytes | None] | Mapping[str, bytes | None]) -> None:
+    """Replace the content of files below ``root_dir``, in folders that are `locked`: all of them, or none.
 
-    Mode, owner and hard links of a file stay.
+    Mode, owner and hard links of a file stay. One that was not there is made; one without content is removed.
     """
     root = os.fspath(root_dir)
-    contents = {os.fspath(file): data for file, data in files.items()}
-    _refuse_unwritable(contents)
+    contents = {os.fspath(file): data for file, data in files.items() if data is not None}
+    removed = [os.fspath(file) for file, data in files.items() if data is None]
+    _refuse_unwritable([*contents, *removed])
     staged: list[str] = []
     try:
         for file, data in contents.items():
             staged.append(_staged(file))
             _write_new(staged[-1], data, file)
         staged.append(_staged(f"{root}/{JOURNAL}"))
-        _write_new(staged[-1], json.dumps([_below(root, file) for file in contents]).encode(), None)
+        work: list[object] = [_below(root, file) for file in contents]
+        work += [{"remove": _below(root, file)} for file in removed]
+        _write_new(staged[-1], json.dumps(work).encode(), None)
         _flush_all(staged)
         handle = os.open(staged[-1], os.O_RDONLY)
     except OSError as error:
@@ -126,8 +129,12 @@ def _recover(root: str) -> None:
 def _complete(root: str) -> None:
     journal = f"{root}/{JOURNAL}"
     with open(journal, "rb") as stream:
-        names = json.load(stream)
-    _take_names([f"{root}/{name}" for name in names])
+        work = json.load(stream)
+    _take_names([f"{root}/{name}" for name in work if isinstance(name, str)])
+    for item in work:
+        if isinstance(item, dict):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{root}/{item['remove']}")
     os.unlink(journal)
 
 
@@ -143,7 +150,7 @@ def _refuse_unwritable(files: Iterable[str]) -> None:
         folder = os.path.dirname(file) or "."
         if folder not in folders:
             folders[folder] = os.access(folder, os.W_OK | os.X_OK)
-        if not os.access(file, os.W_OK):
+        if not os.access(file, os.W_OK) and os.path.lexists(file):
             problems.append(f"{file}: is read-only; nothing was changed")
         elif not folders[folder]:
             problems.append(f"{folder}: no right to write in this folder; nothing was changed")
@@ -152,13 +159,15 @@ def _refuse_unwritable(files: Iterable[str]) -> None:
 
 
 def _write_new(path: str, data: bytes, like: str | None) -> None:
-    """Write a new file, with the mode and owner of another."""
+    """Write a new file, with the mode and owner of another; where that is missing, for all to read."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
-        if like is not None:
+        if like is not None and not os.path.lexists(like):
+            os.fchmod(handle, 0o644)
+        elif like is not None:
             state = os.stat(like)
             if (state.st_uid, state.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(handle, state.st_uid, state.st_gid)

@@ -30,9 +30,9 @@ def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:
         yield from (f"{indent}{comment.text}" for comment in entry.foot)
 
 
-def _sequence(node: Sequence, indent: str) -> Iterator[str]:
-    _check(node)
-    for item in node.items:
+def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a list's items, as they stand in a document at this indentation."""
+    for item in items:
         yield from (indent + comment.text for comment in item.head)
         if isinstance(item.value, Collection) and _parts(item.value) and item.comment is None:
             below = _collection(item.value, indent + "  ")
@@ -52,7 +52,8 @@ def _collection(node: Collection, indent: str) -> Iterator[str]:
         _check(node)
         return lines(node.entries, indent)
     assert isinstance(node, Sequence)
-    return _sequence(node, indent)
+    _check(node)
+    return items(node.items, indent)
 
 
 def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:

@@ -60,8 +60,11 @@ class Tree:
             start = f"{folder}/" if folder else ""
             ahead += [start + name for name in reversed(folders) if name not in links]
 
-    def write(self, files: Mapping[str, bytes]) -> None:
-        """Replace the content of files that were read, all or none; their folders have to be ``journal.locked``."""
+    def write(self, files: Mapping[str, bytes | None]) -> None:
+        """Replace the content of files that were read, all or none; their folders have to be ``journal.locked``.
+
+        One that was not there is made, one without content is removed.
+        """
         if not files:
             return
         targets = {self._target(path): data for path, data in files.items()}

@@ -1,0 +1,18 @@
+"""Take an option that `packyard enable` folded in out of the use case in DIR again, to the same bytes.
+
+Values that were set meanwhile stay set. Refused where what it put there was changed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli import enable
+from packyard.source.enabling import disable
+
+add_arguments = enable.add_arguments
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Disable it, and name the files."""
+    return enable.change(arguments, disable, "disabled")

@@ -1,0 +1,83 @@
+"""`packyard enable` and `disable` as commands: what they say, what they show, what they refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import real
+from running import done, packyard
+
+USE_CASE = real.REPOSITORY / "tests/source/cases/bert-large-fp32-training-k8s/multi-node/user-mounted-nfs"
+POLICY = "network-policy"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(USE_CASE, tmp_path / "use-case")
+    return tmp_path / "use-case"
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+
+
+def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
+    before = content(folder)
+    assert done("enable", ".", POLICY, cwd=folder).split() == ["Krmfile", "kustomization.yaml", "network-policy.yaml"]
+    after = content(folder)
+    again = packyard("enable", ".", POLICY, cwd=folder)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", ".: network-policy is enabled already\n")
+    assert content(folder) == after
+    done("undo", cwd=folder)
+    assert content(folder) == before
+    assert packyard("disable", ".", POLICY, cwd=folder).stderr == ".: network-policy is disabled already\n"
+
+
+def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
+    before = content(folder)
+    there = done("enable", ".", POLICY, "--dry-run", cwd=folder)
+    assert content(folder) == before
+    done("enable", ".", POLICY, cwd=folder)
+    after = content(folder)
+    back = done("disable", ".", POLICY, "--dry-run", cwd=folder)
+    assert content(folder) == after
+    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
+    assert content(folder) == before
+    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
+    assert content(folder) == after
+
+
+def test_json_names_what_is_added_and_removed(folder: Path) -> None:
+    there = json.loads(done("enable", ".", POLICY, "--output", "json", cwd=folder))
+    back = json.loads(done("disable", ".", POLICY, "--output", "json", cwd=folder))
+    assert (there["option"], there["state"], back["state"]) == (POLICY, "enabled", "disabled")
+    assert {item["file"]: item["change"] for item in there["files"]}["network-policy.yaml"] == "added"
+    assert {item["file"]: item["change"] for item in back["files"]}["network-policy.yaml"] == "removed"
+
+
+@pytest.mark.parametrize("verb", ["enable", "disable"])
+def test_an_unknown_name_lists_the_options(verb: str, folder: Path) -> None:
+    refused = packyard(verb, ".", "debgu", cwd=folder)
+    assert refused.returncode == 1
+    assert "did you mean 'debug'?" in refused.stderr
+    assert "\n  pull-secret: Pulls images with the credentials" in refused.stderr
+
+
+def test_what_is_added_as_a_component_is_refused(folder: Path) -> None:
+    with (folder / "kustomization.yaml").open("a", encoding="utf-8") as stream:
+        stream.write("components:\n- options/debug\n")
+    before = content(folder)
+    refused = packyard("enable", ".", "debug", cwd=folder)
+    assert refused.returncode == 1
+    assert "kustomization.yaml:9:3: option 'debug' is added here as a component" in refused.stderr
+    assert content(folder) == before
+
+
+def test_names_are_completed(folder: Path) -> None:
+    words = done("complete", "--", "enable", ".", "", cwd=folder).split()
+    assert words == ["debug", "gpu-nodes", "network-policy", "pull-secret"]

@@ -1,0 +1,129 @@
+"""Every option and every pair of the catalogue, folded in and taken out: judged by real kustomize, and by the bytes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from itertools import combinations, permutations, product
+from pathlib import Path
+
+import pytest
+
+import reading
+import real
+from packyard.setters.change import change_setters
+from packyard.setters.definition import Setter
+from packyard.setters.krmfile import Krmfile
+from packyard.source import component, option
+from packyard.source.enabling import disable, enable
+from packyard.text.node import Source
+from packyard.text.sharing import Sharing
+from packyard.text.tree import Tree
+
+CASES = real.REPOSITORY / "tests/source/cases"
+USE_CASES = [
+    pytest.param(folder.parent, id=folder.parent.relative_to(CASES).as_posix())
+    for folder in sorted(CASES.rglob(option.DIRECTORY))
+]
+
+
+def copied(use_case: Path, folder: Path) -> Path:
+    shutil.copytree(use_case, folder)
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def setters_of(file: Path) -> dict[str, Setter]:
+    return dict(Krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters) if file.exists() else {}
+
+
+def another_value(setter: Setter) -> str | None:
+    """Return a value that the setter's definition admits, from its example; None where it says nothing new."""
+    return setter.example if setter.example not in (None, "", setter.value) else None
+
+
+@pytest.mark.parametrize("use_case", USE_CASES)
+def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, tmp_path: Path) -> None:
+    """All in two runs of kustomize: each combination is built in a namespace of its own, which keeps them apart."""
+    names = component.names(Tree(use_case))
+    chosen = [(name,) for name in names] + list(combinations(names, 2))
+    for number, these in enumerate(chosen):
+        ours = copied(use_case, tmp_path / f"ours/n{number}") / "kustomization.yaml"
+        theirs = copied(use_case, tmp_path / f"theirs/n{number}") / "kustomization.yaml"
+        for name in these:
+            enable(ours.parent, name)
+        components = "".join(f"- options/{name}\n" for name in these)
+        ours.write_text(ours.read_text("utf-8") + f"namespace: n{number}\n", "utf-8")
+        theirs.write_text(theirs.read_text("utf-8") + f"namespace: n{number}\ncomponents:\n{components}", "utf-8")
+    for side in ("ours", "theirs"):
+        lines = ["resources:", *(f"- n{number}" for number in range(len(chosen)))]
+        (tmp_path / side / "kustomization.yaml").write_text("\n".join(lines) + "\n", "utf-8")
+    assert reading.built(kustomize5, tmp_path / "ours") == reading.built(kustomize5, tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("use_case", USE_CASES)
+def test_every_pair_in_any_order_in_and_out_restores_the_bytes(use_case: Path, tmp_path: Path) -> None:
+    folder = copied(use_case, tmp_path / "use-case")
+    before = files_of(folder)
+    with Sharing():
+        for pair in combinations(component.names(Tree(folder)), 2):
+            for come, go in product(permutations(pair), repeat=2):
+                enabled(folder, come)
+                for name in go:
+                    disable(folder, name)
+                assert files_of(folder) == before, (come, go)
+
+
+def enabled(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        assert enable(folder, name).after
+
+
+@pytest.mark.parametrize("use_case", USE_CASES)
+def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_path: Path) -> None:
+    ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
+    names = component.names(Tree(ours))
+    values = {
+        name: [text]
+        for name, setter in setters_of(ours / "Krmfile").items()
+        if not setter.is_list and (text := another_value(setter))
+    }
+    enabled(ours, names)
+    own = setters_of(ours / "Krmfile").keys() - setters_of(theirs / "Krmfile").keys()
+    folded = {name: [text] for name in own if (text := another_value(setters_of(ours / "Krmfile")[name]))}
+    changes = change_setters(ours, {**values, **folded})
+    assert all(changes[0].plan.counts[name] for name in folded)
+    change_setters(theirs, values)
+    for name in names:
+        disable(ours, name)
+    assert files_of(ours) == files_of(theirs)
+
+
+@pytest.mark.parametrize("use_case", USE_CASES)
+def test_kustomize_3_sets_what_is_folded_in(use_case: Path, kustomize3: Path, tmp_path: Path) -> None:
+    ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
+    names = component.names(Tree(ours))
+    shipped = files_of(ours)
+    for folder in (ours, theirs):
+        enabled(folder, names)
+    own = setters_of(ours / "Krmfile").keys() - setters_of(use_case / "Krmfile").keys()
+    values = {name: text for name in sorted(own) if (text := another_value(setters_of(ours / "Krmfile")[name]))}
+    assert values
+    for name, text in values.items():
+        subprocess.run([kustomize3, "cfg", "set", theirs, name, text], check=True, capture_output=True)
+        change_setters(ours, {name: [text]})
+    assert reading.objects(theirs) == reading.objects(ours)
+    assert reading.objects(ours) != reading.objects(use_case)
+    for name in names:
+        disable(theirs, name)
+    ends = files_of(theirs)
+    assert setters_of(theirs / "Krmfile") == {
+        name: setter.replaced(file=str(theirs / "Krmfile"), line=setters_of(theirs / "Krmfile")[name].line)
+        for name, setter in setters_of(use_case / "Krmfile").items()
+    }
+    del ends["Krmfile"], shipped["Krmfile"]  # kustomize 3.8.7 folds its long lines
+    assert ends == shipped
