@@ -81,3 +81,9 @@ def test_what_is_added_as_a_component_is_refused(folder: Path) -> None:
 def test_names_are_completed(folder: Path) -> None:
     words = done("complete", "--", "enable", ".", "", cwd=folder).split()
     assert words == ["debug", "gpu-nodes", "network-policy", "pull-secret"]
+
+
+def test_lint_finds_nothing_where_every_option_is_in(folder: Path) -> None:
+    for name in ("debug", "gpu-nodes", "network-policy", "pull-secret"):
+        done("enable", ".", name, cwd=folder)
+    assert packyard("lint", ".", cwd=folder).stderr == "1 use cases, 0 errors, 0 warnings\n"

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from packyard.errors import ConflictError, InputError
+from faults import failures, leftovers
+from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.setters.change import change_setters
 from packyard.setters.history import History
 from packyard.source.enabling import disable, enable
+from packyard.text import journal
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -219,11 +221,7 @@ def test_a_setter_of_the_same_name_is_in_the_way(tmp_path: Path) -> None:
 
 
 def test_undo_takes_back_files_that_came_and_files_that_went(tmp_path: Path) -> None:
-    (tmp_path / "use-case").mkdir()
-    folder = use_case(tmp_path / "use-case", this="[]\n")
-    component = folder / "options/this/kustomization.yaml"
-    component.write_text("kind: Component\nresources:\n- more.yaml\n", "utf-8")
-    (component.parent / "more.yaml").write_text("kind: A\n", "utf-8")
+    folder = with_file(tmp_path / "use-case")
     history = History(tmp_path / "history")
 
     def keep(before: dict[Path, bytes | None], after: dict[Path, bytes | None]) -> None:
@@ -239,3 +237,61 @@ def test_undo_takes_back_files_that_came_and_files_that_went(tmp_path: Path) -> 
     assert content(folder) == states[1]
     history.undo(folder)
     assert content(folder) == states[0]
+
+
+def test_a_disk_that_is_full_at_any_moment_leaves_all_of_an_option_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = set()
+
+    def command(at: int) -> None:
+        with_file(tmp_path / str(at))
+        try:
+            enable(tmp_path / str(at), "this")
+            disable(tmp_path / str(at), "this")
+        except UnavailableError:
+            refused.add(at)
+
+    with_file(tmp_path / "out")
+    out = content(tmp_path / "out")
+    enable(tmp_path / "out", "this")
+    inside = content(tmp_path / "out")
+    seen = set()
+    for at in failures(monkeypatch, command):
+        assert at in refused
+        folder = tmp_path / str(at)
+        journal.finish(folder, [])
+        found = {name: text for name, text in content(folder).items() if not name.endswith(".packyard-new")}
+        assert found in (out, inside), at
+        seen.add(found == inside)
+        enable(folder, "this")
+        disable(folder, "this")
+        assert content(folder) == out
+        assert not leftovers(folder)
+    assert seen == {True, False}
+
+
+def with_file(folder: Path) -> Path:
+    """Write a use case with an option that adds a file and replaces a value."""
+    folder.mkdir()
+    option = use_case(folder, this="- {op: replace, path: /spec/completions, value: 4}\n") / "options/this"
+    with (option / "kustomization.yaml").open("a", encoding="utf-8") as stream:
+        stream.write("resources:\n- more.yaml\n")
+    (option / "more.yaml").write_text("kind: A\n", "utf-8")
+    return folder
+
+
+def test_a_file_that_came_later_is_not_one_that_the_option_changed(tmp_path: Path) -> None:
+    folder = use_case(tmp_path, first="- {op: replace, path: /spec/completions, value: 4}\n", second="[]\n")
+    component = folder / "options/second/kustomization.yaml"
+    component.write_text("kind: Component\nresources:\n- more.yaml\n", "utf-8")
+    (component.parent / "more.yaml").write_text("apiVersion: batch/v1\nkind: Job\nspec:\n  completions: 4\n", "utf-8")
+    before = content(folder)
+    enable(folder, "first")
+    enable(folder, "second")
+    disable(folder, "first")
+    disable(folder, "second")
+    assert content(folder) == before
+    enable(folder, "second")
+    with pytest.raises(ConflictError, match=r"more\.yaml is a file that option 'second' added"):
+        enable(folder, "first")

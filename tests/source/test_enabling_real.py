@@ -28,6 +28,15 @@ USE_CASES = [
 ]
 
 
+def distinct() -> list[Path]:
+    """Return a use case for each set of patches and definitions that the options of any have."""
+    found: dict[bytes, Path] = {}
+    for folder in sorted(CASES.rglob(option.DIRECTORY)):
+        files = sorted((*folder.rglob("*.json6902"), *folder.rglob("Krmfile.option")))
+        found.setdefault(b"".join(file.read_bytes() for file in files), folder.parent)
+    return list(found.values())
+
+
 def copied(use_case: Path, folder: Path) -> Path:
     shutil.copytree(use_case, folder)
     return folder
@@ -103,7 +112,7 @@ def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_pat
     assert files_of(ours) == files_of(theirs)
 
 
-@pytest.mark.parametrize("use_case", USE_CASES)
+@pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_kustomize_3_sets_what_is_folded_in(use_case: Path, kustomize3: Path, tmp_path: Path) -> None:
     ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
     names = component.names(Tree(ours))

@@ -28,7 +28,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     if parsed.krmfile is None:
         return
     definitions = parsed.krmfile.definitions
-    reached: set[str] = set()
+    reached = _kept(parsed.krmfile)
     for bound in parsed.bound:
         yield from _field(bound, definitions, reached)
     for entry in _entries(parsed.krmfile):
@@ -65,6 +65,18 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
     if expected is not None and found != expected:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
         yield error("value-disagrees", source, bound.node.start, message, "mend the definition, or the field")
+
+
+def _kept(krmfile: Krmfile) -> set[str]:
+    """Return the keys of what binds fields that an enabled option replaced, and that come back when it goes."""
+    found: set[str] = set()
+    for node in walk(krmfile.root.get("options")):
+        line = node.value if isinstance(node, Scalar) else ""
+        reference = parse(line[line.index("# {") :]) if "# {" in line else None
+        definition = krmfile.definitions.resolve(reference) if reference else None
+        if definition is not None:
+            found |= _reached(definition, krmfile.definitions)
+    return found
 
 
 def _fits(definition: Setter | Substitution, bound: Binding) -> bool:

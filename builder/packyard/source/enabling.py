@@ -15,7 +15,7 @@ then. What it replaced is kept in the Krmfile, where kustomize 3.8.7 leaves keys
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -137,14 +137,20 @@ class _UseCase:
         """Return the files that the kustomization lists."""
         listed = self.root(KUSTOMIZATION).get("resources")
         names = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
-        return [text for node in names if self.tree.has_file(text := _scalar(node)) or text in self.texts]
+        return [
+            path for path in map(_scalar, names) if self.texts.get(path, "") is not None and self.tree.has_file(path)
+        ]
 
-    def places(self, option: Component) -> Iterator[tuple[str, int, Operation]]:
-        """Yield each operation of an option with the file and the number of each document that it is for."""
+    def places(self, option: Component, without: Collection[str] = ()) -> Iterator[tuple[str, int, Operation]]:
+        """Yield each operation of an option with the file and the number of each document that it is for.
+
+        ``without`` are files that were not there when it was folded in.
+        """
         for patch in option.patches:
             found = [
                 (path, number)
                 for path in self.resources()
+                if path not in without
                 for number, document in enumerate(parse_shared(self.source(path)))
                 if patch.fits(document.root)
             ]
@@ -276,7 +282,9 @@ def _unfold(use_case: _UseCase, option: Component) -> None:
     known = use_case.krmfile().definitions
     for name in option.resources:
         _take_file(use_case, option, name)
-    for path, number, operation in reversed(list(use_case.places(option))):
+    others = [component.read(use_case.tree, name) for name in use_case.enabled() if name != option.name]
+    added = {name for other in others for name in other.resources}
+    for path, number, operation in reversed(list(use_case.places(option, without=added))):
         if operation.name == "test":
             continue
         kept = next((one for one in reversed(replaced) if (one.file, one.path) == (path, operation.pointer)), None)
