@@ -238,7 +238,14 @@ def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
     """Start a build, in a group of its own, and return when its workers are at work."""
     command = [*COMMAND, *map(str, build(root, out_dir)), "--no-cache", "--jobs", "2"]
     process = subprocess.Popen(
-        command, env=environment(), start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment(),
+        start_new_session=True,
+        # A shell's job in the background, as these tests may be, ignores interrupts, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not any(out_dir.glob(".packyard-*/*")):
         assert process.poll() is None, process.stderr

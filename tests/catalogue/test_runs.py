@@ -123,6 +123,8 @@ def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
     amounts = {"cpu": "1M", "memory": "1Pi", **dict.fromkeys(devices, "1k")}
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
     api.merge({**node, **status}, subresource="status").expect_done()
+    # The taint of a node that is not ready is taken off a moment later.
+    wait(lambda: [f"{name} is tainted"] if api.read(node).expect_done()["spec"].get("taints") else [])
 
 
 def claim(name: str) -> Object:
