@@ -50,7 +50,7 @@ def read_all(workspace: Workspace, package: Package) -> list[Preset]:
             problems.append(Problem("begins with no comment that says what it is for", file=str(file), line=1))
     problems += [
         Problem("is not among the presets of package.yaml", file=str(file), hint="name it there, or take it away")
-        for file in sorted(own.glob("*"))
+        for file in sorted(own.glob("*.yaml"))
         if file.name not in {f"{name}.yaml" for name in package.presets}
     ]
     refuse(problems)
