@@ -51,7 +51,7 @@ def set_objects(package: Package, use_case: UseCase, **values: object) -> list[O
 
 def with_secrets(objects: list[Object]) -> list[Object]:
     """Add the Secrets that the pods need and a user makes; every one has the same keys."""
-    keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd", "tls.crt", "tls.key")
+    keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd")
     data = {key: base64.b64encode(key.encode()).decode() for key in keys}
     names = [item.name for item in requirements.find(objects) if item.kind == "Secret"]
     return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]

@@ -95,7 +95,7 @@ def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
-            base_path = {each["name"]: each["value"] for each in container.get("env", [])}.get("MODEL_BASE_PATH")
+            base_path = {each["name"]: each.get("value") for each in container.get("env", [])}.get("MODEL_BASE_PATH")
             for mount in container["volumeMounts"]:
                 if mount["mountPath"] == base_path:
                     version = cluster.storage(volumes[mount["name"]]) / mount["subPath"] / "1"

@@ -11,8 +11,9 @@ DIRECTORY = "files"
 
 
 def find(package_dir: Path) -> list[Path]:
-    """Return the files that a package ships as they are, sorted."""
-    return sorted(file for file in (package_dir / DIRECTORY).rglob("*") if file.is_file())
+    """Return the files that a package ships as they are, sorted; not what editors and file managers leave there."""
+    files = (file for file in (package_dir / DIRECTORY).rglob("*") if file.is_file())
+    return sorted(file for file in files if not file.name.startswith(".") and not file.name.endswith("~"))
 
 
 def is_executable(file: Path) -> bool:
