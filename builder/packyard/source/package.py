@@ -162,9 +162,10 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: _Choi
     return sorted(found, key=lambda use_case: use_case.path)
 
 
-def _choice(workspace: Workspace, folder: Path, fields: Fields) -> _Choice:
+def _choice(workspace: Workspace, folder: Path, fields: Fields, base: str | None = "") -> _Choice:
+    """Read what a value of an axis contributes, or an included use case, for which ``base`` None asks for a base."""
     choice = _Choice(
-        fields.text("base", ""),
+        fields.text("base", base),
         fields.texts("overlays"),
         _patches(fields, folder),
         _values(fields),
@@ -178,16 +179,7 @@ def _choice(workspace: Workspace, folder: Path, fields: Fields) -> _Choice:
 def _included(workspace: Workspace, folder: Path, section: Fields, node: Node, shared: _Choice) -> UseCase:
     fields = Fields(node, section.file, f"{section.path}.include", section.problems)
     path = fields.text("path")
-    choice = _Choice(
-        fields.text("base"),
-        fields.texts("overlays"),
-        _patches(fields, folder),
-        _values(fields),
-        fields.texts("options"),
-    )
-    _check_parts(workspace, fields, choice)
-    fields.done()
-    return _join(fields, path, {}, [choice], shared)
+    return _join(fields, path, {}, [_choice(workspace, folder, fields, base=None)], shared)
 
 
 def _patches(fields: Fields, folder: Path) -> list[PatchEntry]:
