@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pkgutil
 import signal
 import threading
 import traceback
@@ -17,9 +18,13 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from packyard import __version__
 from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -93,10 +98,24 @@ class Dask:
                     client = stack.enter_context(Client(self.address))
                 except OSError as error:
                     raise UnavailableError(f"{self.address}: no dask scheduler answers: {error}") from error
+                self._check_workers(client)
             else:
-                cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+                cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0")
                 client = stack.enter_context(Client(stack.enter_context(cluster)))
             yield stack.enter_context(client.get_executor())
+
+    def _check_workers(self, client: Client) -> None:
+        """Refuse workers of another packyard, or of none: they cannot read a task, and dask would wait for ever."""
+        versions = client.run(pkgutil.resolve_name, "packyard:__version__", on_error="return")
+        others = [
+            Problem(
+                f"this worker has {f'packyard {version}' if isinstance(version, str) else 'no packyard'}", file=worker
+            )
+            for worker, version in sorted(versions.items())
+            if version != __version__
+        ]
+        if others:
+            raise UnavailableError(*others, f"{self.address}: all its workers need packyard {__version__}")
 
 
 def engine(name: str, jobs: int | None) -> Engine:
