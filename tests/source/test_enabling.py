@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from faults import failures, leftovers
-from packyard.errors import ConflictError, InputError, UnavailableError
+from packyard.errors import ConflictError, InputError
 from packyard.setters.change import change_setters
 from packyard.setters.history import History
 from packyard.source.enabling import disable, enable
-from packyard.text import journal
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -237,38 +235,6 @@ def test_undo_takes_back_files_that_came_and_files_that_went(tmp_path: Path) -> 
     assert content(folder) == states[1]
     history.undo(folder)
     assert content(folder) == states[0]
-
-
-def test_a_disk_that_is_full_at_any_moment_leaves_all_of_an_option_or_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = set()
-
-    def command(at: int) -> None:
-        with_file(tmp_path / str(at))
-        try:
-            enable(tmp_path / str(at), "this")
-            disable(tmp_path / str(at), "this")
-        except UnavailableError:
-            refused.add(at)
-
-    with_file(tmp_path / "out")
-    out = content(tmp_path / "out")
-    enable(tmp_path / "out", "this")
-    inside = content(tmp_path / "out")
-    seen = set()
-    for at in failures(monkeypatch, command):
-        assert at in refused
-        folder = tmp_path / str(at)
-        journal.finish(folder, [])
-        found = {name: text for name, text in content(folder).items() if not name.endswith(".packyard-new")}
-        assert found in (out, inside), at
-        seen.add(found == inside)
-        enable(folder, "this")
-        disable(folder, "this")
-        assert content(folder) == out
-        assert not leftovers(folder)
-    assert seen == {True, False}
 
 
 def with_file(folder: Path) -> Path:
