@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from packyard.cli import output, sources
+from packyard.errors import InputError, suggest
 from packyard.source import package
+
+Item = TypeVar("Item")
+
+_FACTS = ("framework", "category", "precision", "mode")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    for fact in _FACTS:
+        parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     sources.add_argument(parser)
 
@@ -21,22 +30,46 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_channel(arguments)
     workspace = sources.find(arguments)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
+    packages = _chosen(arguments, packages, lambda item: item.model)
     if arguments.output == "json":
         output.json_result([{"name": item.name, "model": dict(item.model), "useCases": [u.path for u in item.use_cases]}
                             for item in packages])  # fmt: skip
         return 0
-    rows = [(item.name, item.model.get("mode", ""), use_case.path) for item in packages for use_case in item.use_cases]
-    output.table(("NAME", "MODE", "USE CASE"), rows)
+    rows = [
+        (item.name, item.model.get("framework", ""), item.model.get("mode", ""), use_case.path)
+        for item in packages
+        for use_case in item.use_cases
+    ]
+    output.table(("NAME", "FRAMEWORK", "MODE", "USE CASE"), rows)
     return 0
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
     from packyard.channel import index, stores
 
-    entries = index.read(stores.open_store(arguments.channel)).entries
+    entries = _chosen(arguments, index.read(stores.open_store(arguments.channel)).entries, lambda entry: entry.model)
     if arguments.output == "json":
         output.json_result([entry.document() for entry in entries])
         return 0
-    rows = [(entry.name, entry.version, str(entry.size), entry.tar) for entry in entries]
-    output.table(("NAME", "VERSION", "BYTES", "TAR"), rows)
+    rows = [
+        (entry.name, entry.version, entry.model.get("framework", ""), str(entry.size), entry.tar) for entry in entries
+    ]
+    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "TAR"), rows)
     return 0
+
+
+def _chosen(
+    arguments: argparse.Namespace, items: Sequence[Item], model: Callable[[Item], Mapping[str, str]]
+) -> list[Item]:
+    """Return the items of the model's facts that were asked for; that there is none is an error which names what is."""
+    found = list(items)
+    for fact in _FACTS:
+        wanted = getattr(arguments, fact)
+        if wanted is None:
+            continue
+        known = {model(item).get(fact, "") for item in found} - {""}
+        found = [item for item in found if model(item).get(fact) == wanted]
+        if not found:
+            there = f"there is {', '.join(sorted(known))}" if known else "none says its own"
+            raise InputError(f"no package of {fact} {wanted!r}: {suggest(wanted, known) or there}")
+    return found
