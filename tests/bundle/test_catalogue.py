@@ -234,6 +234,18 @@ def test_a_worker_that_is_killed_loses_nothing(many: Path, expected: dict[str, s
     assert {path.name.removesuffix(".tar.gz") for path in (tmp_path / "out").iterdir()} == set(expected)
 
 
+def test_what_a_killed_build_staged_goes_with_the_next_build(
+    many: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
+    with started(many, tmp_path) as process:
+        process.kill()
+        process.communicate(timeout=60)  # when no worker holds them any more
+    assert list(tmp_path.glob(".packyard-*/*"))
+    name = next(iter(expected))
+    done(*build(many, tmp_path), name)
+    assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.tar.gz"}
+
+
 def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
     """Start a build, in a group of its own, and return when its workers are at work."""
     command = [*COMMAND, *map(str, build(root, out_dir)), "--no-cache", "--jobs", "2"]

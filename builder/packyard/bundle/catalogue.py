@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packyard.bundle import assemble, tree
 from packyard.bundle.packed import Packed
+from packyard.bundle.staging import staging
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.source import workspace
@@ -52,7 +53,7 @@ def build(
 ) -> list[Built]:
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
-    with tree.staging(out_dir) as stage_dir:
+    with staging(out_dir) as stage_dir:
         built = executor.run(_Staging(Packing(plan), out_dir, stage_dir), names, on=on, done=done)
         for item in built:
             if item.staged:

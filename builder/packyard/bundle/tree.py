@@ -7,34 +7,15 @@ New builds are staged beside their places, all of them, and then renamed: a faul
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.bundle import archive, manifest
+from packyard.bundle import archive, manifest, staging
 from packyard.bundle.archive import Member
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.packed import Packed
 from packyard.digest import Digest
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
-
-
-@contextmanager
-def staging(out_dir: Path) -> Iterator[Path]:
-    """Name a folder in ``out_dir`` to `stage` in; take it away afterwards, with an ``out_dir`` made and empty."""
-    missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
-    stage_dir = out_dir / f".packyard-{secrets.token_hex(8)}"
-    try:
-        yield stage_dir
-    except OSError as error:
-        raise UnavailableError(f"{error.filename or out_dir}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(stage_dir, ignore_errors=True)
-        for folder in missing:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
 
 
 def stage(packed: Packed, out_dir: Path, stage_dir: Path) -> bool:
@@ -59,7 +40,7 @@ def settle(name: str, out_dir: Path, stage_dir: Path) -> None:
     """Rename what was staged to its place, each of tree and tarball whole."""
     tree_dir = out_dir / name
     if tree_dir.exists():
-        tree_dir.rename(stage_dir / f"{name}.before")
+        staging.set_aside(tree_dir, stage_dir)
     (stage_dir / name).rename(tree_dir)
     (stage_dir / f"{name}.tar.gz").replace(out_dir / f"{name}.tar.gz")
 
