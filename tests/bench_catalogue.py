@@ -17,6 +17,7 @@ from pathlib import Path
 import real
 import workspaces
 from measuring import compare, process, void
+from packyard.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 HELM = real.TOOLS / "helm"
@@ -85,8 +86,9 @@ def make_chart(chart: Path, package: Path) -> None:
 
 
 def dependents(root: Path) -> int:
-    overlay = Path(OVERLAY).parent.name
-    return sum(overlay in file.read_text() for file in root.glob("packages/*/package.yaml"))
+    overlay, sources = Path(OVERLAY).parent.name, workspace.read(root)
+    found = (package.read(sources, name) for name in sources.package_names())
+    return sum(any(overlay in use_case.overlays for use_case in item.use_cases) for item in found)
 
 
 def peak(command: tuple[object, ...]) -> int:

@@ -48,8 +48,9 @@ def _rename(package: Path, number: int) -> None:
     """Give a package a model and texts of its own; no file but those shipped as they are stays as it was."""
     file = package / "package.yaml"
     text = file.read_text()
-    for key in ("name", "MODEL_NAME"):
-        text = re.sub(rf"^(  {key}: \S{{1,27}})\S*$", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
+    for key in ("model: {name", "  MODEL_NAME"):
+        text, count = re.subn(rf"^({key}: [^,\s]{{1,27}})[^,\s]*", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
+        assert count == 1
     file.write_text(text)
     for file in files(package):
         if file.suffix == ".md":

@@ -151,9 +151,8 @@ def test_only_what_depends_on_an_overlay_is_made_again(tmp_path: Path) -> None:
     root = workspaces.multiply(tmp_path / "sources", 2, [NAME])
     first, second = (f"{NAME}-00{number}" for number in (0, 1))
     text = (root / "packages" / second / "package.yaml").read_text()
-    lines = [line for line in text.splitlines(keepends=True) if "overlays: [user-mounted-nfs]" not in line]
-    assert len(lines) < len(text.splitlines())
-    (root / "packages" / second / "package.yaml").write_text("".join(lines))
+    assert "storage: [user-allocated-pvc, user-mounted-nfs]" in text
+    (root / "packages" / second / "package.yaml").write_text(text.replace(", user-mounted-nfs]", "]"))
     plan = Plan(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache")
     catalogue.pack(plan, [first, second], on=None)
     (file, *_) = (root / "overlays" / "user-mounted-nfs").glob("*.y*ml")

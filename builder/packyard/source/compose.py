@@ -61,9 +61,11 @@ def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
 
 def _check_values(composed: Sequence[Composed]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
-    given = {(value.line, name): value for item in composed for name, value in item.use_case.setters.items()}
+    given = {
+        (value.file, value.line, name): value for item in composed for name, value in item.use_case.setters.items()
+    }
     used = {
-        (value.line, name)
+        (value.file, value.line, name)
         for item in composed
         for name, value in item.use_case.setters.items()
         if name not in item.unused
@@ -74,9 +76,8 @@ def _check_values(composed: Sequence[Composed]) -> None:
     known = {name for item in composed for name in item.definitions.setters}
     known |= {name for item in composed for offered in item.options for name in offered.setters}
     refuse(
-        Problem(f"setters.{name}: no part defines it", file=value.file, line=line, hint=suggest(name, known))
-        for line, name in unknown
-        for value in [given[line, name]]
+        Problem(f"setters.{name}: no part defines it", file=file, line=line, hint=suggest(name, known))
+        for file, line, name in unknown
     )
 
 

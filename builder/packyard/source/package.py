@@ -1,4 +1,13 @@
-"""package.yaml: one model, its matrix of use cases, its values for the setters of its parts."""
+"""package.yaml: one model, its matrix of use cases, its values for the setters of its parts.
+
+useCases:
+  matrix:
+    topology:
+      "*": {overlays: [zoo-training]}        what every value of the axis has
+      single-node: {base: single-node}
+    storage: [user-allocated-pvc]            choices that packages share, see `packyard.source.choice`
+preset: p4d-24xlarge                         a preset of the package, whose values are its defaults
+"""
 
 from __future__ import annotations
 
@@ -9,34 +18,22 @@ from itertools import product
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.source import scripts
-from packyard.source.parts import read_selector
+from packyard.setters import valuesfile
+from packyard.source import choice, scripts
+from packyard.source.choice import Choice, PatchEntry, Shared, Value
 from packyard.source.record import Fields
 from packyard.source.workspace import SHARED, Workspace
 from packyard.text.document import decode, parse_one
-from packyard.text.node import Node, Scalar
+from packyard.text.node import Node, Scalar, Sequence
 
 FILE = "package.yaml"
+EVERY = "*"
+PRESETS = "presets"
 _PATH_PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _MODEL_KEYS = ("name", "framework", "category", "precision", "mode", "license", "source")
 
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A setter's value as package.yaml gives it, with its place."""
-
-    text: str
-    file: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class PatchEntry:
-    """A patch file of the package, and the objects that it is for (None: the one that it names itself)."""
-
-    path: str
-    target: Mapping[str, str] | None = None
-    pods: str | None = None  # as in `parts.Patch`
+#: The choices that each value of an axis brings together.
+_Axis = dict[str, list[Choice]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +64,6 @@ class Package:
     retired: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Choice:
-    """What one value of an axis, or one included use case, contributes."""
-
-    base: str = ""
-    overlays: list[str] = field(default_factory=list)
-    patches: list[PatchEntry] = field(default_factory=list)
-    setters: dict[str, Value] = field(default_factory=dict)
-    options: list[str] = field(default_factory=list)
-
-
 def read(workspace: Workspace, name: str) -> Package:
     """Read and check a package's definition; every fault is named at once."""
     folder = workspace.package_dir(name)
@@ -88,17 +74,20 @@ def read(workspace: Workspace, name: str) -> Package:
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
     fields.problems += scripts.check(folder)
     model = _model(fields)
-    shared = _Choice(setters=_values(fields), options=fields.texts("options"))
-    _check_parts(workspace, fields, shared)
-    use_cases = _use_cases(workspace, folder, fields, shared)
+    shared = choice.read_shared(workspace, fields.problems)
+    presets = _presets(fields)
+    defaults = _preset_values(workspace, folder, fields, presets)
+    own = Choice(setters={**defaults, **choice.values(fields)}, options=fields.texts("options"))
+    choice.check_parts(workspace, fields, own)
+    use_cases = _use_cases(workspace, folder, fields, own, shared)
     package = Package(
         name=name,
         folder=folder,
         file=str(path),
         model=model,
         use_cases=tuple(use_cases),
-        docs=tuple(fields.texts("docs")),
-        presets=tuple(_presets(fields)),
+        docs=tuple(fields.texts("docs")) or shared.docs,
+        presets=tuple(presets),
         retired={key: node.value for key, node in fields.mapping("retired").items()},
     )
     fields.done()
@@ -116,128 +105,118 @@ def _model(fields: Fields) -> dict[str, str]:
 
 
 def _presets(fields: Fields) -> list[str]:
-    names = fields.texts("presets")
+    names = fields.texts(PRESETS)
     for name in names:
         if not _PATH_PART.match(name) or names.count(name) > 1:
             message = f"{name!r} has to be lower case words joined by dashes, and stand once"
-            fields.fault(_place(fields, "presets", name), "presets", message)
+            fields.fault(choice.place(fields, PRESETS, name), PRESETS, message)
     return names
 
 
-def _values(fields: Fields) -> dict[str, Value]:
-    return {
-        name: Value(node.value, fields.file, node.source.locate(node.start)[0])
-        for name, node in fields.mapping("setters").items()
-    }
+def _preset_values(workspace: Workspace, folder: Path, fields: Fields, presets: list[str]) -> dict[str, Value]:
+    """Return the values of the preset that the package starts from."""
+    name = fields.text("preset", "")
+    if not name:
+        return {}
+    file = preset_file(workspace, folder, name)
+    if name not in presets or file is None:
+        fields.fault(choice.place(fields, "preset", name), "preset", f"no preset {name!r}", suggest(name, presets))
+        return {}
+    try:
+        given = valuesfile.parse(file.read_bytes(), str(file)).given
+    except InputError as error:
+        fields.problems += error.problems
+        return {}
+    fields.problems += [
+        item.problem(f"{key} has several values, which no package starts from")
+        for key, item in given.items()
+        if len(item.texts) > 1
+    ]
+    return {key: Value(item.texts[0], item.file, item.line) for key, item in given.items()}
 
 
-def _use_cases(workspace: Workspace, folder: Path, fields: Fields, shared: _Choice) -> list[UseCase]:
+def preset_file(workspace: Workspace, folder: Path, name: str) -> Path | None:
+    """Return a preset's file: the package's own, else that of ``packages/_shared``."""
+    folders = (folder / PRESETS, workspace.root_dir / "packages" / SHARED / PRESETS)
+    return next((file for place in folders if (file := place / f"{name}.yaml").is_file()), None)
+
+
+def _use_cases(workspace: Workspace, folder: Path, fields: Fields, own: Choice, shared: Shared) -> list[UseCase]:
     section = fields.child("useCases")
     if section is None:
         fields.fault(fields.node, "useCases", "is missing")
         return []
-    choices = {
-        axis: {value: _choice(workspace, folder, child) for value, child in values.every_child().items()}
-        for axis, values in section.children("matrix").items()
+    axes = {
+        axis: _axis(workspace, folder, section, axis, node, shared) for axis, node in section.nodes("matrix").items()
     }
     excluded = section.texts("exclude")
     found: list[UseCase] = []
-    for combination in product(*choices.values()) if choices else ():
+    for combination in product(*axes.values()) if axes else ():
         path = "/".join(combination)
         if path not in excluded:
-            chosen = [choices[axis][value] for axis, value in zip(choices, combination, strict=True)]
-            found.append(_join(section, path, dict(zip(choices, combination, strict=True)), chosen, shared))
-    known = {"/".join(combination) for combination in product(*choices.values())}
+            values = dict(zip(axes, combination, strict=True))
+            chosen = [each for axis, value in values.items() for each in axes[axis][value]]
+            found.append(_join(section, path, values, chosen, own, section.node))
+    known = {"/".join(combination) for combination in product(*axes.values())}
     for name in excluded:
         if name not in known:
             section.fault(
-                _place(section, "exclude", name),
+                choice.place(section, "exclude", name),
                 "exclude",
                 f"{name!r} is no use case of the matrix",
                 suggest(name, known),
             )
-    found += [_included(workspace, folder, section, item, shared) for item in section.items("include")]
+    included = (_included(workspace, folder, section, item, own, shared) for item in section.items("include"))
+    found += [use_case for use_case in included if use_case]
     _check_paths(section, found)
     section.done()
     return sorted(found, key=lambda use_case: use_case.path)
 
 
-def _choice(workspace: Workspace, folder: Path, fields: Fields, base: str | None = "") -> _Choice:
-    """Read what a value of an axis contributes, or an included use case, for which ``base`` None asks for a base."""
-    choice = _Choice(
-        fields.text("base", base),
-        fields.texts("overlays"),
-        _patches(fields, folder),
-        _values(fields),
-        fields.texts("options"),
-    )
-    _check_parts(workspace, fields, choice)
-    fields.done()
-    return choice
+def _axis(workspace: Workspace, folder: Path, section: Fields, axis: str, node: Node, shared: Shared) -> _Axis:
+    """Read one axis: a list of choices that packages share, or a mapping of names to choices of its own."""
+    key = f"matrix.{axis}"
+    if isinstance(node, Sequence):
+        named = [(item.value, shared.choice(section, item.value, key)) for item in node.items]
+        return {item.value: [found] for item, found in named if found and isinstance(item, Scalar)}
+    fields = Fields(node, section.file, f"{section.path}.{key}", section.problems)
+    choices = {value: choice.read(workspace, folder, child) for value, child in fields.every_child().items()}
+    common = [choices.pop(EVERY)] if EVERY in choices else []
+    return {value: [*common, found] for value, found in choices.items()}
 
 
-def _included(workspace: Workspace, folder: Path, section: Fields, node: Node, shared: _Choice) -> UseCase:
+def _included(
+    workspace: Workspace, folder: Path, section: Fields, node: Node, own: Choice, shared: Shared
+) -> UseCase | None:
+    """Read one use case beside the matrix: the name of a shared choice, which is its path too, or one of its own."""
+    if isinstance(node, Scalar):
+        found = shared.choice(section, node, "include")
+        return _join(section, node.value, {}, [found], own, node) if found else None
     fields = Fields(node, section.file, f"{section.path}.include", section.problems)
     path = fields.text("path")
-    return _join(fields, path, {}, [_choice(workspace, folder, fields, base=None)], shared)
+    return _join(fields, path, {}, [choice.read(workspace, folder, fields, base=None)], own, fields.node)
 
 
-def _patches(fields: Fields, folder: Path) -> list[PatchEntry]:
-    """Read ``podPatches`` and ``patches``: each a path, or as in a kustomization ``{path: …, target: {kind: …}}``."""
-    found = []
-    for key in ("podPatches", "patches"):
-        pods = key == "podPatches"
-        for node in fields.items(key):
-            if isinstance(node, Scalar):
-                entry = PatchEntry(node.value, {}, "") if pods else PatchEntry(node.value)
-            else:
-                item = Fields(node, fields.file, f"{fields.path}.{key}", fields.problems)
-                entry = PatchEntry(item.text("path"), *read_selector(item, pods=pods))
-                item.done()
-            if not (folder / entry.path).is_file() or ".." in Path(entry.path).parts:
-                known = [path.relative_to(folder).as_posix() for path in folder.glob("patches/*")]
-                fields.fault(node, key, f"no file {entry.path!r}", suggest(entry.path, known))
-            found.append(entry)
-    return found
-
-
-def _check_parts(workspace: Workspace, fields: Fields, choice: _Choice) -> None:
-    for kind, key, names in (
-        ("base", "base", [choice.base]),
-        ("overlay", "overlays", choice.overlays),
-        ("overlay", "options", choice.options),
-    ):
-        root = workspace.root_dir / f"{kind}s"
-        for name in filter(None, names):
-            if "/" in name or not (root / name).is_dir():
-                known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-                fields.fault(_place(fields, key, name), key, f"no {kind} {name!r}", suggest(name, known))
-
-
-def _place(fields: Fields, key: str, value: str) -> Node | None:
-    """Return the scalar below ``key`` that says ``value``, for a message to point at."""
-    node = fields.node.get(key) if fields.node else None
-    items = [item.value for item in getattr(node, "items", [])]
-    return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
-
-
-def _join(fields: Fields, path: str, axes: Mapping[str, str], chosen: list[_Choice], shared: _Choice) -> UseCase:
-    bases = [choice.base for choice in chosen if choice.base]
+def _join(
+    fields: Fields, path: str, axes: Mapping[str, str], chosen: list[Choice], own: Choice, node: Node | None
+) -> UseCase:
+    """Join what the package says for all its use cases with what is chosen for one, whose values win."""
+    bases = [each.base for each in chosen if each.base]
     if len(bases) != 1:
-        fields.fault(fields.node, "", f"use case {path} has {len(bases)} bases where one is expected")
-    setters = dict(shared.setters)
-    for choice in chosen:
-        setters.update(choice.setters)
-    options = [name for choice in (shared, *chosen) for name in choice.options]
+        fields.fault(node, "", f"use case {path} has {len(bases)} bases where one is expected")
+    setters = dict(own.setters)
+    for each in chosen:
+        setters.update(each.setters)
+    options = [name for each in (own, *chosen) for name in each.options]
     return UseCase(
         path=path,
         axes=axes,
         base=bases[0] if bases else "",
-        overlays=tuple(name for choice in chosen for name in choice.overlays),
-        patches=tuple(name for choice in chosen for name in choice.patches),
+        overlays=tuple(name for each in chosen for name in each.overlays),
+        patches=tuple(name for each in chosen for name in each.patches),
         setters=setters,
         options=tuple(dict.fromkeys(options)),
-        line=fields.node.source.locate(fields.node.start)[0] if fields.node else 0,
+        line=node.source.locate(node.start)[0] if node else 0,
     )
 
 

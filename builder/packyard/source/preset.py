@@ -14,10 +14,10 @@ from packyard.setters import value
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.rules.rule import Rule
 from packyard.setters.valuesfile import Given, ValuesFile, parse
-from packyard.source.package import Package
+from packyard.source.package import PRESETS, Package, preset_file
 from packyard.source.workspace import SHARED, Workspace
 
-DIRECTORY = "presets"
+DIRECTORY = PRESETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def read_all(workspace: Workspace, package: Package) -> list[Preset]:
     found: list[Preset] = []
     problems: list[Problem] = []
     for name in package.presets:
-        file = next((folder / f"{name}.yaml" for folder in (own, shared) if (folder / f"{name}.yaml").is_file()), None)
+        file = preset_file(workspace, package.folder, name)
         if file is None:
             known = {path.stem for folder in (own, shared) for path in folder.glob("*.yaml")}
             problems.append(Problem(f"presets: no preset {name!r}", file=package.file, hint=suggest(name, known)))

@@ -80,6 +80,10 @@ class Fields:
                 self.fault(node, f"{key}.{name}", "has to be a text")
         return found
 
+    def nodes(self, key: str) -> dict[str, Node]:
+        """Ask for a mapping of names to whatever the caller can read; a missing one is empty."""
+        return dict(self._pairs(key))
+
     def children(self, key: str) -> dict[str, Fields]:
         """Ask for a mapping of names to mappings; a missing one is empty."""
         return {
