@@ -1,7 +1,7 @@
 """What commands changed, kept so that it can be taken back: the bytes of every file before and after.
 
 The history lies in a folder of the user's, not in the packages, so it is neither packed nor built. Entries are numbered
-files; the newest hundred are kept.
+files; the newest are kept, at most a hundred and 256 MiB together, but the last one whatever its size.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
@@ -17,6 +18,7 @@ from packyard.text.paths import real_paths
 from packyard.text.value import Value
 
 KEPT = 100
+KEPT_BYTES = 256 << 20
 
 
 class Entry(Value):
@@ -74,9 +76,9 @@ class History:
         text = json.dumps(document).encode()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._create(text)
-            for number in self._numbers()[:-KEPT]:
-                self._file(number).unlink(missing_ok=True)
+            sizes = self._sizes()
+            self._create(text, after=max(sizes, default=0))
+            self._prune(sizes, len(text))
         except OSError as error:
             raise UnavailableError(f"{self.folder}: no history could be kept: {error.strerror}") from error
 
@@ -103,8 +105,8 @@ class History:
             self._file(entry.number).unlink(missing_ok=True)
         return entry
 
-    def _create(self, text: bytes) -> None:
-        number = max(self._numbers(), default=0)
+    def _create(self, text: bytes, *, after: int) -> None:
+        number = after
         while True:
             number += 1
             try:
@@ -115,14 +117,30 @@ class History:
                 stream.write(text)
             return
 
-    def _numbers(self) -> list[int]:
-        return sorted(int(file.stem) for file in self.folder.glob("*.json") if file.stem.isdigit())
+    def _prune(self, sizes: Mapping[int, int], newest: int) -> None:
+        """Take the oldest entries away, so that those that stay keep the bounds together with the newest."""
+        together = newest
+        for place, (number, size) in enumerate(sorted(sizes.items(), reverse=True), 1):
+            together += size
+            if place >= KEPT or together > KEPT_BYTES:
+                self._file(number).unlink(missing_ok=True)
+
+    def _sizes(self) -> dict[int, int]:
+        """Return the size of each entry by its number."""
+        sizes = {}
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:  # the folder may be missing
+            for entry in entries:
+                stem, _, suffix = entry.name.partition(".")
+                if suffix == "json" and stem.isdigit():
+                    with suppress(FileNotFoundError):  # pruned by another command
+                        sizes[int(stem)] = entry.stat().st_size
+        return sizes
 
     def _file(self, number: int) -> Path:
         return self.folder / f"{number:08}.json"
 
     def _entries(self) -> Iterator[Entry]:
-        for number in reversed(self._numbers()):
+        for number in sorted(self._sizes(), reverse=True):
             try:
                 document = json.loads(self._file(number).read_bytes())
             except (OSError, ValueError):  # pruned by another command, or cut short by a kill
