@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 import workspaces
-from packyard.work.reads import Observed, Reads, SourcePath
+from packyard.bundle.assemble import assemble
+from packyard.source import workspace
+from packyard.text.sharing import Sharing
+from packyard.work import reads as reading
+from packyard.work.reads import Observed, Reads, Shared, SourcePath
 from running import environment
 
 
@@ -110,6 +114,73 @@ def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
     assert reads.torn
 
 
+def both(reads: Reads) -> tuple[bytes, bool]:
+    """Ask for two things, one of them within the other."""
+    inner = lambda: (reads.root_dir / "new").exists()  # noqa: E731
+    return reading.once("both", lambda: ((reads.root_dir / "file").read_bytes(), reading.once("new", inner)))
+
+
+def test_what_was_made_once_rests_on_the_same_facts_for_every_task_of_a_run(root: Path) -> None:
+    shared = Shared()
+    noted = []
+    for _ in range(3):
+        with Reads(root, shared) as reads:
+            assert both(reads) == both(reads) == (b"one", False)
+            assert reading.once("new", lambda: True) is False, "it is made once"
+        noted.append(sorted(reads.facts))
+        assert not reads.torn
+    with Reads(root) as reads:
+        both(reads)
+    assert noted == [sorted(reads.facts)] * 3
+    assert len(noted[0]) == 2
+
+
+def test_a_run_goes_by_what_its_first_task_saw_and_says_so(root: Path) -> None:
+    shared = Shared()
+    with Reads(root, shared) as first:
+        both(first)
+    (root / "file").write_bytes(b"other")
+    with Reads(root, shared) as second:
+        assert both(second) == (b"one", False)
+        assert (second.root_dir / "file").read_bytes() == b"one", "a task sees one state of a file"
+    assert second.facts == first.facts
+    assert not Observed(root).agrees(second.facts)
+    with Reads(root) as third:
+        assert both(third) == (b"other", False)
+
+
+def test_is_torn_where_a_task_saw_another_state_than_the_run(root: Path) -> None:
+    shared = Shared()
+    with Reads(root, shared) as first:
+        both(first)
+    (root / "new").touch()
+    with Reads(root, shared) as second:
+        assert (second.root_dir / "new").exists()
+        both(second)
+    assert second.torn
+    with Reads(root) as third:
+        third.once("new", lambda: [(third.root_dir / "new").exists(), (root / "new").unlink()])
+        third.once("new again", lambda: (third.root_dir / "new").exists())
+    assert third.torn
+
+
+def test_what_failed_is_not_made_once_but_its_facts_count(root: Path) -> None:
+    shared = Shared()
+    for _ in range(2):
+        with Reads(root, shared) as reads, pytest.raises(FileNotFoundError):
+            reads.once("new", (reads.root_dir / "new").read_bytes)
+        assert [(question, name) for question, name, _ in reads.facts] == [("bytes", "new")]
+
+
+def test_forgets_what_was_made_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_LIMIT", 2)
+    made: list[str] = []
+    with Reads(root) as reads:
+        for name in "abcab":
+            reads.once(name, lambda name=name: made.append(name))
+    assert made == list("abcab")
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -152,6 +223,18 @@ with Reads(root) as reads:
         assemble(workspace.read(reads.root_dir), name, "1.0")
 print(json.dumps([sorted(opened), sorted(listed), reads.facts]))
 """
+
+
+def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_path: Path) -> None:
+    root = workspaces.copy(tmp_path / "copy", workspaces.names())
+    shared = Shared()
+    for name in workspaces.names():
+        noted = []
+        for run in (shared, Shared()):
+            with Reads(root, run) as reads, Sharing():
+                assemble(workspace.read(reads.root_dir), name, "1.0")
+            noted.append(sorted(reads.facts))
+        assert noted[0] == noted[1], name
 
 
 def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:

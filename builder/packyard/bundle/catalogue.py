@@ -5,6 +5,7 @@ All or nothing: if one package is refused, none is written, and everything that 
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from packyard.work import code, executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
 from packyard.work.kept import Kept
-from packyard.work.reads import Observed, Reads
+from packyard.work.reads import Observed, Reads, Shared
 
 _own = threading.local()
 _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
@@ -69,12 +70,13 @@ def pack(
 
 
 class Packing:
-    """Makes bundles or finds them. Each worker has its own, made anew with every few tasks: so what was observed of the
-    sources is not believed for long.
+    """Makes bundles or finds them. It is sent to a worker with every few tasks; what the worker made of the parts that
+    packages share is good for all tasks of the run.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.run = secrets.token_hex(16)
         self.kept = Kept(Cache(plan.cache_dir), Observed(plan.root_dir)) if plan.cache_dir else None
 
     def __call__(self, name: str) -> tuple[Packed, str]:
@@ -82,7 +84,8 @@ class Packing:
         found = self.find(name)
         if found is not None:
             return found, ""
-        with Reads(self.plan.root_dir) as reads, _sharing():
+        sharing, shared = _of_run(self.run)
+        with Reads(self.plan.root_dir, shared) as reads, sharing:
             packed = Packed.of(assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version))
         if self.kept:
             try:
@@ -100,12 +103,15 @@ class Packing:
         return Digest.of(repr(("bundle", code.digest(_LIBRARIES), name, self.plan.version)).encode())
 
 
-def _sharing() -> Sharing:
-    """Return what this worker shares between packages of any build: it goes by texts, so it is never out of date."""
+def _of_run(run: str) -> tuple[Sharing, Shared]:
+    """Return what this worker shares between packages: of any run what goes by texts, so that it is never out of date;
+    of this run what was made of its sources.
+    """
     if not hasattr(_own, "sharing"):
-        _own.sharing = Sharing()
-    sharing: Sharing = _own.sharing
-    return sharing
+        _own.sharing, _own.run = Sharing(), ""
+    if _own.run != run:
+        _own.shared, _own.run = Shared(), run
+    return _own.sharing, _own.shared
 
 
 class _Staging:

@@ -20,6 +20,7 @@ from packyard.source.record import Fields
 from packyard.text.document import check_keys, decode, parse_one, parse_shared
 from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
+from packyard.work import reads
 
 HEADERS = {
     "Kustomization": "kustomize.config.k8s.io/v1beta1",
@@ -70,7 +71,11 @@ class Part:
 
 
 def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
-    """Read a part and all that it builds on; ``kind`` is Kustomization or Component."""
+    """Read a part and all that it builds on, once in a run; ``kind`` is Kustomization or Component."""
+    return reads.once(("part", str(folder), kind), lambda: _read(folder, kind, within))
+
+
+def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
     folder = folder.resolve()
     within = (*within, folder)
     file = file_of(folder)

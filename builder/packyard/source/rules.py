@@ -19,7 +19,10 @@ from packyard.text.document import decode, parse_text
 from packyard.text.node import Entry, Item, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
+from packyard.work import reads
 
+#: Where most setters are defined; what is wrong with a rule depends on all packages only where they do not help.
+_SHARED = ("bases", "overlays")
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
 
@@ -71,13 +74,20 @@ def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Works
         if is_here(rule, setters):
             yield from (problem for _, problem in review(rule, setters))
             continue
-        known = _defined(workspace.root_dir) | set(setters)
-        for name in rule.names:
+        elsewhere = [name for name in rule.names if name not in setters]
+        if elsewhere and _defined(workspace.root_dir, *_SHARED).issuperset(elsewhere):
+            continue
+        known = _defined(workspace.root_dir, *_SHARED, "packages") | set(setters)
+        for name in elsewhere:
             if name not in known:
                 yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
 
 
-def _defined(root_dir: Path) -> set[str]:
-    """Return the name of every setter that a Krmfile of the workspace defines."""
-    files = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob("Krmfile"))
+def _defined(root_dir: Path, *folders: str) -> set[str]:
+    """Return the name of every setter that a Krmfile below these folders of the workspace defines."""
+    return reads.once(("defined", str(root_dir), folders), lambda: _find_defined(root_dir, folders))
+
+
+def _find_defined(root_dir: Path, folders: Sequence[str]) -> set[str]:
+    files = (file for folder in folders for file in (root_dir / folder).rglob("Krmfile"))
     return {name for file in files for name in _DEFINED.findall(decode(file.read_bytes(), str(file))[1])}

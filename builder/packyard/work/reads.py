@@ -5,36 +5,75 @@
     reads.facts  ->  {("bytes", "a/b.yaml"): "sha256:…", ("is_file", "c"): "False"}
 
 ``reads.root_dir`` is a `SourcePath`: a path that notes what it answers, as does every path that is made from it. What
-goes round it (``open(path)``, ``os.listdir(path)``) is not noted; tests/work/test_kept.py finds that out.
+goes round it (``open(path)``, ``os.listdir(path)``) is not noted; tests/work/test_reads.py finds that out.
+
+What many tasks of one run make of the same sources is made by `once`, for the first of them; the others note what it
+asked, and so rest on the same facts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from pathlib import Path, PosixPath
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from packyard.digest import Digest
 
 #: What was asked, of which path (below the root, or absolute), and the answer.
 Fact = tuple[str, str, str]
 
+Made = TypeVar("Made")
+
+_LIMIT = 1024  # results that `Shared` keeps
+
 _current: ContextVar[Reads | None] = ContextVar("reads", default=None)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What was asked, with the answers, and the files that were read, each with its digest."""
+
+    answers: dict[tuple[str, str], str]
+    files: dict[str, tuple[bytes, Digest]]
+
+
+class Shared:
+    """What was made by `once` in one run over some sources, and what was asked for it.
+
+    The sources are taken to stay as they are for the length of the run. Where they do not, the later tasks rest on what
+    the first one saw, and say so: their facts are its own.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, tuple[_Asked, Any]] = {}
+
+    def get(self, key: Hashable) -> tuple[_Asked, Any] | None:
+        """Return what was made under a key, and what was asked for it."""
+        return self._made.get(key)
+
+    def keep(self, key: Hashable, asked: _Asked, made: object) -> None:
+        """Keep what was made, in the place of the oldest where there is no room."""
+        if len(self._made) >= _LIMIT:
+            del self._made[next(iter(self._made))]
+        self._made[key] = (asked, made)
 
 
 class Reads:
     """The facts about its sources that a task asked for; ``torn`` if one changed while it was at work.
 
-    A file is read once: ``files`` has the bytes.
+    A file is read once, so that a task sees one state of it. ``shared`` is that of a run with many tasks.
     """
 
-    def __init__(self, root_dir: Path) -> None:
+    def __init__(self, root_dir: Path, shared: Shared | None = None) -> None:
         self.root_dir = SourcePath(root_dir)
         self.torn = False
-        self.files: dict[str, bytes] = {}
-        self._answers: dict[tuple[str, str], str] = {}
+        self._shared = Shared() if shared is None else shared
+        self._files: dict[str, tuple[bytes, Digest]] = {}
+        self._asked = _Asked({}, {})
+        self._joined: set[Hashable] = set()  # keys of `once` whose facts are noted in what is asked now
         self._names = _Names(root_dir)
         self._token: Token[Reads | None] | None = None
 
@@ -49,13 +88,51 @@ class Reads:
     @property
     def facts(self) -> list[Fact]:
         """Return what was asked, in the order of the first time."""
-        return [(question, name, answer) for (question, name), answer in self._answers.items()]
+        return [(question, name, answer) for (question, name), answer in self._asked.answers.items()]
 
     def note(self, question: str, path: Path, answer: object) -> None:
         """Keep the answer to a question."""
         text = self._names.name(str(answer)) if question == "resolve" else str(answer)
-        known = self._answers.setdefault((question, self._names.name(str(path))), text)
+        known = self._asked.answers.setdefault((question, self._names.name(str(path))), text)
         self.torn = self.torn or known != text
+
+    def read(self, path: SourcePath) -> bytes:
+        """Return a file's bytes, those of the first time."""
+        name = str(path)
+        known = self._files.get(name)
+        if known is None:
+            data = _read(path)
+            self._files[name] = known = (data, Digest.of(data))
+        self._asked.files[name] = known
+        self.note("bytes", path, known[1])
+        return known[0]
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returned the first time in this run, and note what it asked then."""
+        known = self._shared.get(key)
+        if known is None:
+            asked, joined = self._asked, self._joined
+            self._asked, self._joined = _Asked({}, {}), set()
+            try:
+                made = make()
+            finally:
+                inner, self._asked, self._joined = self._asked, asked, joined
+                self._join(inner)
+            known = (inner, made)
+            if not self.torn:
+                self._shared.keep(key, *known)
+        elif key not in self._joined:
+            self._join(known[0])
+        self._joined.add(key)
+        return known[1]
+
+    def _join(self, other: _Asked) -> None:
+        """Note what was asked elsewhere; where the answers are not those of here, the sources changed in between."""
+        mine = self._asked.answers
+        for question, answer in other.answers.items():
+            self.torn = mine.setdefault(question, answer) != answer or self.torn
+        self._asked.files.update(other.files)
+        self._files = {**other.files, **self._files}
 
 
 class Observed:
@@ -93,18 +170,7 @@ class SourcePath(PosixPath):
     def read_bytes(self) -> bytes:
         """Return the file's bytes."""
         reads = _current.get()
-        known = reads.files.get(str(self)) if reads else None
-        if known is not None:
-            return known
-        try:
-            data = _plain(self).read_bytes()
-        except OSError as error:
-            _note("bytes", self, _failure(error))
-            raise
-        _note("bytes", self, Digest.of(data))
-        if reads:
-            reads.files[str(self)] = data
-        return data
+        return reads.read(self) if reads else _plain(self).read_bytes()
 
     def read_text(self, encoding: str | None = None, errors: str | None = None, newline: str | None = None) -> str:
         """Return the file's text."""
@@ -201,6 +267,20 @@ class _Names:
             found = next((whole[len(above) :] or "." for above in self._above if f"{whole}/".startswith(above)), whole)
             self._known[path] = found
         return found
+
+
+def once(key: Hashable, make: Callable[[], Made]) -> Made:
+    """Return what `Reads.once` does for the task at work; where nobody notes what is asked, it is made."""
+    reads = _current.get()
+    return make() if reads is None else reads.once(key, make)
+
+
+def _read(path: SourcePath) -> bytes:
+    try:
+        return _plain(path).read_bytes()
+    except OSError as error:
+        _note("bytes", path, _failure(error))
+        raise
 
 
 def _note(question: str, path: Path, answer: object) -> None:
