@@ -9,7 +9,7 @@ import pytest
 from packyard.errors import ConflictError, InputError
 from packyard.setters.change import change_setters
 from packyard.setters.history import History
-from packyard.source.enabling import disable, enable
+from packyard.source.enabling.change import disable, enable
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

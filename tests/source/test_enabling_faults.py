@@ -10,7 +10,7 @@ import pytest
 
 from faults import KILLS, at_once, content, failures, kills, leftovers
 from packyard.errors import UnavailableError
-from packyard.source.enabling import Outcome, disable, enable
+from packyard.source.enabling.change import Outcome, disable, enable
 from packyard.text import journal
 
 KRMFILE = """\
@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_all_of_an_option_or_nothing(
 LOOP = """
 import sys
 from pathlib import Path
-from packyard.source.enabling import disable, enable
+from packyard.source.enabling.change import disable, enable
 def run(root):
     for act, name in ((enable, "one"), (enable, "two"), (disable, "one"), (disable, "two")):
         act(root, name)
@@ -144,7 +144,7 @@ TOGGLE = """
 import sys
 from pathlib import Path
 from packyard.setters.change import change_setters
-from packyard.source.enabling import disable, enable
+from packyard.source.enabling.change import disable, enable
 root, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(10):
     if name == "set":

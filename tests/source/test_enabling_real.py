@@ -17,8 +17,9 @@ from packyard.errors import ConflictError
 from packyard.setters.change import change_setters
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import Krmfile
-from packyard.source import component, option
-from packyard.source.enabling import disable, enable
+from packyard.source import option
+from packyard.source.enabling import component
+from packyard.source.enabling.change import disable, enable
 from packyard.text.node import Source
 from packyard.text.sharing import Sharing
 from packyard.text.tree import Tree

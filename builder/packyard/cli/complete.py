@@ -73,7 +73,7 @@ def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
 
 
 def _options(directory: str) -> list[str]:
-    from packyard.source import component
+    from packyard.source.enabling import component
     from packyard.text.tree import Tree
 
     return component.names(Tree(Path(directory)))

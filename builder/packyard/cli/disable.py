@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import enable
-from packyard.source.enabling import disable
+from packyard.source.enabling.change import disable
 
 add_arguments = enable.add_arguments
 

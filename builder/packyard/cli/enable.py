@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.source import component
-from packyard.source.enabling import Outcome, enable
+from packyard.source.enabling import component
+from packyard.source.enabling.change import Outcome, enable
 from packyard.text.tree import Tree
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from packyard.errors import InputError, Problem, suggest
 from packyard.source.option import DEFINITIONS, DIRECTORY
 from packyard.text.document import parse_one
-from packyard.text.node import Entry, Node, Part
+from packyard.text.node import Entry, Item, Node, Part
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.plain import to_value
@@ -72,7 +72,7 @@ class Component:
     resources: tuple[str, ...]
     patches: tuple[Patch, ...]
     definitions: tuple[Entry, ...]
-    rules: tuple[Part, ...]
+    rules: tuple[Item, ...]
 
     @property
     def folder(self) -> str:
@@ -104,7 +104,7 @@ def read(tree: Tree, name: str) -> Component:
     if name not in known:
         raise InputError(_unknown(tree, name, known))
     folder = f"{DIRECTORY}/{name}"
-    root = _root(tree, f"{folder}/{KUSTOMIZATION}", MappingNode)
+    root = _root(tree, f"{folder}/{KUSTOMIZATION}")
     problems = [
         entry.key.problem(f"an option with {entry.name} cannot be folded in", "add it as a component instead")
         for entry in root.entries
@@ -118,7 +118,7 @@ def read(tree: Tree, name: str) -> Component:
     resources = tuple(str(to_value(item)) for item in _items(root, "resources"))
     if not tree.has_file(f"{folder}/{DEFINITIONS}"):
         return Component(name, describe(tree, name), resources, patches, (), ())
-    krmfile = _root(tree, f"{folder}/{DEFINITIONS}", MappingNode)
+    krmfile = _root(tree, f"{folder}/{DEFINITIONS}")
     section = krmfile.mapping("openAPI", "definitions")
     rules = krmfile.get("rules")
     return Component(
@@ -142,11 +142,11 @@ def _unknown(tree: Tree, name: str, known: Sequence[str]) -> Problem:
     )
 
 
-def _root(tree: Tree, path: str, kind: type[MappingNode] | type[SequenceNode]) -> MappingNode:
+def _root(tree: Tree, path: str) -> MappingNode:
     root = parse_one(tree.read(path), tree.prefix + path).root
-    if not isinstance(root, kind):
-        raise InputError(Problem("its root is of the wrong kind", file=tree.prefix + path, line=1))
-    return root  # type: ignore[return-value]
+    if not isinstance(root, MappingNode):
+        raise InputError(Problem("its root is no mapping", file=tree.prefix + path, line=1))
+    return root
 
 
 def _items(root: MappingNode, key: str) -> list[Node]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from packyard.errors import InputError, Problem
 from packyard.setters import comment
 from packyard.setters.krmfile import line_break
-from packyard.source.component import Operation
+from packyard.source.enabling.component import Operation
 from packyard.source.patch import clone, scalar
 from packyard.text import layout
 from packyard.text.node import Collection, Comment, Entry, Item, Node, Part, Scalar, Source

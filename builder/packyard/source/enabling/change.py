@@ -1,0 +1,76 @@
+"""Enabling and disabling an option of ``options/NAME``: decided on a draft, then written as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packyard.setters.change import Keep
+from packyard.source.enabling import component, replaced, rivals
+from packyard.source.enabling.component import Component
+from packyard.source.enabling.draft import Draft
+from packyard.source.enabling.fold import fold, others_in, unfold
+from packyard.text import journal
+from packyard.text.sharing import Sharing
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done, or would be: the bytes of each file that differs, before and after; None where there is none.
+
+    Nothing differs where the option was enabled, or disabled, already.
+    """
+
+    name: str
+    description: str
+    before: dict[str, bytes | None] = field(default_factory=dict)
+    after: dict[str, bytes | None] = field(default_factory=dict)
+
+
+def enable(directory: Path, name: str, *, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
+    """Fold an option in, with the values that its setters have now; one that is in stays as it is.
+
+    Refused where another option that is in touches the same place. All or nothing; with ``dry_run`` nothing is written.
+    """
+    return _change(directory, name, _enable, dry_run, keep)
+
+
+def disable(directory: Path, name: str, *, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
+    """Take an option out: the bytes are those that the values set meanwhile would have given without it.
+
+    What was changed by hand in what it put there is refused by file and line, and nothing is changed.
+    """
+    return _change(directory, name, _disable, dry_run, keep)
+
+
+def _change(
+    directory: Path, name: str, act: Callable[[Draft, Component], None], dry_run: bool, keep: Keep | None
+) -> Outcome:
+    with journal.locked(directory, [directory]), Sharing():
+        draft = Draft(directory)
+        option = component.read(draft.tree, name)
+        act(draft, option)
+        changed = draft.changed()
+        before = {path: old for path, (old, _) in changed.items()}
+        after = {path: new for path, (_, new) in changed.items()}
+        if changed and not dry_run:
+            if keep:
+                keep(
+                    {directory / path: data for path, data in before.items()},
+                    {directory / path: data for path, data in after.items()},
+                )
+            draft.tree.write(after)
+        return Outcome(option.name, option.description, before, after)
+
+
+def _enable(draft: Draft, option: Component) -> None:
+    if option.name not in replaced.read(draft):
+        rivals.refuse_component(draft, option.name)
+        rivals.refuse(draft, option, others_in(draft, option.name))
+        fold(draft, option)
+
+
+def _disable(draft: Draft, option: Component) -> None:
+    if option.name in replaced.read(draft):
+        unfold(draft, option)
