@@ -200,6 +200,23 @@ def test_both_quick_starts_of_the_packages_readme_run_word_for_word(
 
 
 @each_package
+def test_every_packyard_command_of_the_packages_readme_runs(
+    package: Package, web_dir: Path, bin_dir: Path, tmp_path: Path
+) -> None:
+    """In the order of the README, where the quick start has led its reader and set the values that have to be."""
+    (bin_dir / "kubectl").write_text("#!/bin/sh\ncat > applied.yaml\n")
+    (bin_dir / "kubectl").chmod(0o755)
+    shell(f"tar -xf {web_dir}/models/{RELEASE}/{package.name}.tar.gz", bin_dir, tmp_path)
+    folder = tmp_path / package.name
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (folder / "README.md").read_text(), re.M | re.S)
+    (start,) = [block for block in blocks if f"packyard get {package.name}\n" in block]
+    setting = "".join(line for line in start.splitlines(keepends=True) if line.startswith("packyard set "))
+    others = [block for block in blocks if block.startswith("packyard ") and block != start]
+    assert others
+    shell("set -eu\n" + "".join([setting, *others]), bin_dir, folder / PREFIX)
+
+
+@each_package
 def test_the_packages_readme_names_every_parameter(package: Package, web_dir: Path, tmp_path: Path) -> None:
     done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
     readme = (tmp_path / package.name / "README.md").read_text()

@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ from packyard.source.package import Package, UseCase
 
 Object = dict[str, Any]
 
+_DIRECTORY = "directory"
+
 #: The levels of Pod Security, the strictest first.
 LEVELS = ("restricted", "baseline", "privileged")
 
@@ -37,10 +39,6 @@ CATALOGUE = workspace.read(real.REPOSITORY)
 PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
 
 each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in PACKAGES])
-each_use_case = pytest.mark.parametrize(
-    ("package", "use_case"),
-    [pytest.param(item, each, id=f"{item.name}/{each.path}") for item in PACKAGES for each in item.use_cases],
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,10 @@ class Directory:
 
 
 def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:
-    """Build several directories, each with some of its options, in one run of kustomize."""
+    """Build several directories, each with some of its options, in one run of kustomize.
+
+    A label tells their objects apart, for those of the whole cluster have no namespace.
+    """
     found: list[list[Object]] = [[] for _ in wanted]
     if not wanted:
         return found
@@ -107,12 +108,13 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
         apart = [f"namespace-{number}-of-{len(wanted)}" for number in range(len(wanted))]
         for name, (directory, options) in zip(apart, wanted, strict=True):
             components = [f"options/{option}" for option in options]
-            directory.write(Path(folder, name), {"namespace": name, "components": components})
+            labels = [{"pairs": {_DIRECTORY: name}}]
+            directory.write(Path(folder, name), {"namespace": name, "components": components, "labels": labels})
         (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": apart}))
         done = subprocess.run([kustomize, "build", folder], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
-        name = item["metadata"]["namespace"]
+        name = item["metadata"]["labels"].pop(_DIRECTORY)
         found[apart.index(name)] += moved([item], name, namespace)
     return found
 
@@ -126,6 +128,23 @@ def shipped(package: Package, use_case: UseCase) -> Directory:
 
 
 _SHIPPED: dict[tuple[str, str], Directory] = {}
+
+
+def _distinct() -> Iterator[tuple[Package, UseCase]]:
+    """Yield all use cases, but one that several packages ship to the byte only once: that of a shared list, say."""
+    seen: dict[object, list[tuple[Package, UseCase]]] = {}
+    for package in PACKAGES:
+        for use_case in package.use_cases:
+            alike = seen.setdefault((use_case.path, use_case.base, use_case.overlays), [])
+            if use_case.axes or not any(shipped(*each).files == shipped(package, use_case).files for each in alike):
+                yield package, use_case
+            alike.append((package, use_case))
+
+
+USE_CASES = list(_distinct())
+each_use_case = pytest.mark.parametrize(
+    ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
+)
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:

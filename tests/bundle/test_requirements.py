@@ -154,6 +154,11 @@ def test_an_export_of_a_volume_that_is_brought_is_needed() -> None:
     assert found(text) == ["NFS 10.0.0.5:/x"]
 
 
+def test_a_driver_of_volumes_is_needed() -> None:
+    text = "{apiVersion: v1, kind: PersistentVolume, spec: {csi: {driver: nfs.csi.k8s.io, volumeHandle: ''}}}"
+    assert found(text) == ["CSIDriver nfs.csi.k8s.io"]
+
+
 def security(pod: str) -> str:
     return "; ".join(found(f"{{kind: Pod, spec: {{containers: [{{name: c}}], {pod}}}}}", "PodSecurity"))
 

@@ -23,9 +23,11 @@ from packyard.source.package import Package, UseCase
 from pods import as_pods
 from usecases import LEVELS, Directory, Object, build_all, each_use_case, level, moved, shipped
 
-# Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume.
+# Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume, and
+# what only a driver reads.
 _ANY_TEXT = re.compile(
     r"^(data|stringData|metadata)\b|\.(command|args)\[\d+\]$|\.env\[\d+\]\.value$|\.(labels|annotations)\b|\.subPath$"
+    r"|\.volume(Attributes\b|Handle$)"
 )
 
 

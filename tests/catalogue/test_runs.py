@@ -6,6 +6,7 @@ Jobs succeed at once and all others become ready. Nothing here acts on a Workflo
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -40,13 +41,14 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     wait(lambda: [pod["metadata"]["name"] for pod in cluster.list("v1", "Pod", namespace)])
     wait(lambda: sorted(names(cluster, namespace) - before))
     assert names(cluster, namespace) == before
+    wait(lambda: [str(item) for item in of_kind(objects, "PersistentVolume") if not cluster.read(item).refusal])
 
 
 @each_package
 def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, kustomize5: Path) -> None:
     """Controllers make pods of what they are given: these are judged as well."""
     directories = [shipped(package, use_case) for use_case in package.use_cases]
-    ready = [directory.set(directory.examples) for directory in directories]
+    ready = [apart(directory.set(directory.examples)) for directory in directories]
     built = build_all(kustomize5, "any", [(directory, ()) for directory in ready])
     for name in LEVELS:
         chosen = [found for found in built if level(found) == name]
@@ -62,7 +64,7 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
     names = (f"run-{number}" for number in count(1))
     for use_case in package.use_cases:
         directory = shipped(package, use_case)
-        ready = directory.set(directory.examples)
+        ready = apart(directory.set(directory.examples))
         yield ready.set({"WORKERS": "1"} if "WORKERS" in ready.setters else {}), ()
         if not any(as_pods(directory.parse())):
             continue  # a claim, say: runs share it
@@ -70,6 +72,16 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
             yield ready.set({"RUN_NAME": next(names), **workers}), ()
         for option in directory.options:
             yield ready.set({"RUN_NAME": next(names)}), [option]
+
+
+def apart(ready: Directory) -> Directory:
+    """Return a use case that brings a volume, and a claim for it, with names that no other in the cluster has."""
+    name = f"volume-{secrets.token_hex(4)}"
+    return ready.set({"PV_NAME": name, "PVC_NAME": name}) if "PV_NAME" in ready.setters else ready
+
+
+def of_kind(objects: list[Object], kind: str) -> list[Object]:
+    return [item for item in objects if item["kind"] == kind]
 
 
 def apply(api: Api, namespace: str, built: list[list[Object]]) -> None:
@@ -96,8 +108,9 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
     needed = requirements.find(objects)
     claims = [claim(item.name) for item in needed if item.kind == "PersistentVolumeClaim"]
-    for item in (*claims, *(item for item in objects if item["kind"] == "PersistentVolumeClaim")):
-        api.create(volume(namespace, item)).expect_done()
+    for item in (*claims, *of_kind(objects, "PersistentVolumeClaim")):
+        if "volumeName" not in item["spec"]:
+            api.create(volume(namespace, item)).expect_done()
     for item in claims:
         api.create(item, namespace).expect_done()
     for each in needed:

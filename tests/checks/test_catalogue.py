@@ -50,8 +50,9 @@ def test_a_version_of_a_kind_is_the_same_kind() -> None:
 
 
 def test_claims_are_shared_on_purpose() -> None:
-    claim = OBJECT.format(version="v1", kind="PersistentVolumeClaim", name="disk")
-    assert shared(claim, claim) == []
+    for kind in ("PersistentVolumeClaim", "PersistentVolume"):
+        claim = OBJECT.format(version="v1", kind=kind, name="disk")
+        assert shared(claim, claim) == []
 
 
 def test_the_use_cases_of_this_repository_share_no_names() -> None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 import reading
@@ -16,20 +15,10 @@ import real
 from packyard.setters.definition import Setter
 from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
 from packyard.setters.value import faults
-from packyard.source import kustomization, workspace
-from packyard.source import package as packages
+from packyard.source import kustomization
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
-
-CATALOGUE = workspace.read(real.REPOSITORY)
-USE_CASES = [
-    pytest.param(package, use_case, id=f"{name}/{use_case.path}")
-    for name in CATALOGUE.package_names()
-    for package in [packages.read(CATALOGUE, name)]
-    for use_case in package.use_cases
-]
-
-each_use_case = pytest.mark.parametrize(("package", "use_case"), USE_CASES)
+from usecases import CATALOGUE, each_use_case
 
 
 def write(package: Package, use_case: UseCase, directory: Path, *, values: bool) -> Path:

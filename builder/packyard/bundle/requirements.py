@@ -36,6 +36,7 @@ class Requirement:
     ``CustomResourceDefinition``  ``mpijobs.kubeflow.org``                     ``kubeflow.org/v2beta1 MPIJob``
     ``PersistentVolumeClaim``     its name; likewise ``Secret``, ``ConfigMap``, ``ServiceAccount``, ``Namespace``
     ``NFS``                       ``server:path``
+    ``CSIDriver``                 ``nfs.csi.k8s.io``, which mounts volumes
     ``Resource``                  ``nvidia.com/gpu``, which a device plugin offers
     ``PodSecurity``               the strictest level that admits the pods     what the next level objects to
     ============================  ===========================================  ============================
@@ -68,7 +69,7 @@ class Requirement:
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
     """Return what ``objects`` need and do not bring, sorted, each once."""
-    found = {*_definitions(objects), *_namespaces(objects), *_exports(objects), *_resources(objects)}
+    found = {*_definitions(objects), *_namespaces(objects), *_mounted(objects), *_resources(objects)}
     found.update(requirement for pod in pods(objects) for requirement in _references(pod))
     level = pod_security.find(pods(objects))
     if level is not None:
@@ -110,12 +111,14 @@ def _namespaces(objects: Iterable[Object]) -> Iterator[Requirement]:
             yield Requirement(kind="Namespace", name=name)
 
 
-def _exports(objects: Sequence[Object]) -> Iterator[Requirement]:
+def _mounted(objects: Sequence[Object]) -> Iterator[Requirement]:
     volumes = [volume for pod in pods(objects) for volume in mappings(pod.get("volumes"))]
     volumes += [mapping(item.get("spec")) for item in objects if item.get("kind") == "PersistentVolume"]
     for volume in volumes:
         if isinstance(export := volume.get("nfs"), Mapping):
             yield Requirement(kind="NFS", name=f"{text(export.get('server'))}:{text(export.get('path'))}")
+        if driver := text(mapping(volume.get("csi")).get("driver")):
+            yield Requirement(kind="CSIDriver", name=driver)
 
 
 def _resources(objects: Sequence[Object]) -> Iterator[Requirement]:

@@ -9,7 +9,7 @@ from packyard.checks.parsed import Parsed
 from packyard.text.node import Scalar
 
 #: What use cases share on purpose.
-_SHARED = ("PersistentVolumeClaim", "Namespace")
+_SHARED = ("PersistentVolumeClaim", "PersistentVolume", "Namespace")
 
 
 def check(packages: Iterable[Parsed]) -> Iterator[Finding]:

@@ -36,6 +36,7 @@ RULES = frozenset(
         *("runs-as-root", "unexpanded-variable"),
     )
 )
+_STORAGE = ("PersistentVolumeClaim", "PersistentVolume")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
@@ -104,8 +105,8 @@ def _sleeps(root: Mapping) -> bool:
 def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
     labels = node.mapping("metadata", "labels")
     missing = [name for name in _LABELS if not labels or labels.get(name) is None]
-    if root.text("kind") == "PersistentVolumeClaim" and labels and labels.get(_PART_OF):
-        return  # claims outlive runs, and belong to none
+    if root.text("kind") in _STORAGE and labels and labels.get(_PART_OF):
+        return  # it outlives runs, and belongs to none
     if missing:
         place = node.entry("metadata") or root.entry("metadata")
         message = f"{what} has no label {' and no '.join(missing)}: nothing tells this run's objects from others"
