@@ -145,6 +145,60 @@ def test_fields_have_the_values_that_the_krmfiles_say(tmp_path: Path) -> None:
     assert after["Krmfile"] == before["Krmfile"].replace("value: a\n", "value: c\n          isSet: true\n")
 
 
+def test_a_rule_that_the_values_here_break_is_refused_by_its_line(tmp_path: Path) -> None:
+    folder = with_setter(tmp_path)
+    option = folder / "options/this/Krmfile.option"
+    option.write_text(OPTION_KRMFILE.replace("SECONDS > 0", 'SECONDS > 0 && NAME != "c"'), "utf-8")
+    change_setters(folder, {"NAME": ["c"]})
+    before = content(folder)
+    with pytest.raises(InputError, match=r"Krmfile\.option:10:9: A sleep takes time \(.*; SECONDS is 7, NAME is c\)"):
+        enable(folder, "this", dry_run=True)
+    with pytest.raises(InputError, match="A sleep takes time"):
+        enable(folder, "this")
+    assert content(folder) == before
+    change_setters(folder, {"NAME": ["d"]})
+    enable(folder, "this")
+
+
+def test_all_that_an_option_has_against_the_values_here_is_said_at_once(tmp_path: Path) -> None:
+    folder = with_setter(tmp_path)
+    (folder / "options/other").mkdir()
+    (folder / "options/other/kustomization.yaml").write_text("# Other.\nkind: Component\n", "utf-8")
+    strict = OPTION_KRMFILE.replace("type: integer", "type: integer\n      maximum: 8")
+    (folder / "options/other/Krmfile.option").write_text(strict.replace("SECONDS > 0", "SECONDS < 9"), "utf-8")
+    enable(folder, "this")
+    change_setters(folder, {"SECONDS": ["9"]})
+    before = content(folder)
+    with pytest.raises(InputError) as refused:
+        enable(folder, "other")
+    assert [(problem.line, problem.message) for problem in refused.value.problems] == [
+        (3, "SECONDS in body should be less than or equal to 8"),
+        (11, "A sleep takes time"),
+    ]
+    assert "SECONDS is '9'" in refused.value.problems[0].hint
+    assert content(folder) == before
+    change_setters(folder, {"SECONDS": ["8"]})
+    enable(folder, "other")
+
+
+def test_a_required_value_that_is_not_set_waits(tmp_path: Path) -> None:
+    folder = with_setter(tmp_path)
+    required = OPTION_KRMFILE.replace('value: "7"', 'value: ""\n          required: true')
+    (folder / "options/this/Krmfile.option").write_text(required, "utf-8")
+    enable(folder, "this")
+    with pytest.raises(InputError, match="A sleep takes time"):
+        change_setters(folder, {"SECONDS": ["0"]})
+
+
+def test_a_rule_that_cannot_be_read_or_names_nothing_is_refused_by_its_line(tmp_path: Path) -> None:
+    folder = with_setter(tmp_path)
+    option = folder / "options/this/Krmfile.option"
+    for rule, message in (("SECONDS >", "is expected"), ("SECONDS > MORE", "there is no setter MORE")):
+        option.write_text(OPTION_KRMFILE.replace("SECONDS > 0", rule), "utf-8")
+        with pytest.raises(InputError, match=rf"Krmfile\.option:10:\d+: .*{message}"):
+            enable(folder, "this")
+
+
 def test_what_was_changed_by_hand_is_refused_by_its_line(tmp_path: Path) -> None:
     folder = use_case(tmp_path, this="- {op: add, path: /spec/list/-, value: {b: c, d: [e]}}\n")
     enable(folder, "this")

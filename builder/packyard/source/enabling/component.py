@@ -10,9 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, suggest
+from packyard.setters.definition import Setter
+from packyard.setters.krmfile import parse_krmfile
+from packyard.setters.rules import rule
+from packyard.setters.rules.rule import Rule
 from packyard.source.option import DEFINITIONS, DIRECTORY
-from packyard.text.document import parse_one
-from packyard.text.node import Entry, Item, Node, Part
+from packyard.text.document import decode, parse_one
+from packyard.text.node import Entry, Node, Part, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.plain import to_value
@@ -65,14 +69,18 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """An option: the names of the files that it adds, its patches, its definitions and its rules."""
+    """An option: the names of the files that it adds, its patches, and what its Krmfile.option says.
+
+    ``definitions`` are its entries, ``setters`` what those among them say that define one.
+    """
 
     name: str
     description: str
     resources: tuple[str, ...]
     patches: tuple[Patch, ...]
     definitions: tuple[Entry, ...]
-    rules: tuple[Item, ...]
+    setters: Mapping[str, Setter]
+    rules: tuple[Rule, ...]
 
     @property
     def folder(self) -> str:
@@ -116,19 +124,14 @@ def read(tree: Tree, name: str) -> Component:
         raise InputError(*problems)
     patches = tuple(_patch(tree, folder, item) for item in _items(root, "patches"))
     resources = tuple(str(to_value(item)) for item in _items(root, "resources"))
-    if not tree.has_file(f"{folder}/{DEFINITIONS}"):
-        return Component(name, describe(tree, name), resources, patches, (), ())
-    krmfile = _root(tree, f"{folder}/{DEFINITIONS}")
-    section = krmfile.mapping("openAPI", "definitions")
-    rules = krmfile.get("rules")
-    return Component(
-        name,
-        describe(tree, name),
-        resources,
-        patches,
-        tuple(section.entries) if section else (),
-        tuple(rules.items) if isinstance(rules, SequenceNode) else (),
-    )
+    path = f"{folder}/{DEFINITIONS}"
+    if not tree.has_file(path):
+        return Component(name, describe(tree, name), resources, patches, (), {}, ())
+    krmfile = parse_krmfile(Source(tree.prefix + path, decode(tree.read(path), tree.prefix + path)[1]))
+    section = krmfile.root.mapping("openAPI", "definitions")
+    definitions = tuple(section.entries) if section else ()
+    rules = tuple(rule.read(krmfile.root))
+    return Component(name, describe(tree, name), resources, patches, definitions, krmfile.definitions.setters, rules)
 
 
 def _unknown(tree: Tree, name: str, known: Sequence[str]) -> Problem:

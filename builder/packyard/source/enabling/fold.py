@@ -12,7 +12,7 @@ from packyard.errors import ConflictError, InputError, Problem
 from packyard.setters import krmfile
 from packyard.setters.definition import Definitions
 from packyard.setters.rules import rule as rules
-from packyard.source.enabling import component, replaced, splice
+from packyard.source.enabling import component, fit, replaced, splice
 from packyard.source.enabling.component import KUSTOMIZATION, Component, Operation
 from packyard.source.enabling.draft import Draft, unquoted
 from packyard.source.enabling.replaced import Replaced
@@ -25,8 +25,9 @@ _DEFINITIONS = ("openAPI", "definitions")
 def fold(draft: Draft, option: Component) -> None:
     """Fold an option in, with the values that its setters have by now."""
     _define(draft, option)
-    draft.append(krmfile.NAME, rules.KEY, option.rules)
+    draft.append(krmfile.NAME, rules.KEY, [rule.item for rule in option.rules])
     known = draft.krmfile().definitions
+    fit.check(option, known.setters)
     was: list[Replaced] = []
     for path, number, operation in list(draft.places(option)):
         made = splice.fold(draft.root(path, number), operation)
@@ -54,7 +55,7 @@ def unfold(draft: Draft, option: Component) -> None:
         draft.drop(KUSTOMIZATION, "resources", _names(name))
     replaced.forget(draft, option.name)
     for rule in option.rules:
-        draft.drop(krmfile.NAME, rules.KEY, _says(rule))
+        draft.drop(krmfile.NAME, rules.KEY, _says(rule.item))
     for entry in option.definitions:
         if not any(_defines(other, entry.name) for other in others) and _defined(draft, entry.name):
             draft.take_out(krmfile.NAME, *_DEFINITIONS, entry.name)
