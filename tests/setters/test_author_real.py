@@ -74,6 +74,7 @@ class Side:
     code: int
     stdout: str
     files: dict[str, str]
+    error: str
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def run(program: list[str], directory: Path, case: Case, stdin: str = "") -> Sid
         if file.is_file()
     }
     assert done.returncode in (0, 1), done.stderr
-    return Side(done.returncode, done.stdout, found)
+    return Side(done.returncode, done.stdout, found, done.stderr.partition("\n")[0])
 
 
 def both(kustomize3: Path, tmp_path: Path, case: Case, stdin: str = "") -> tuple[Side, Side]:
@@ -437,6 +438,14 @@ VERSION_1 = {
 @pytest.mark.parametrize("name", CREATE_SETTER)
 def test_creates_setters_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
     judge(kustomize3, tmp_path, CREATE_SETTER[name])
+
+
+@pytest.mark.parametrize("text", ['{"a":b}', '{"a":1,}', '{"a" 1}', "{a:1}", '{"a"', "[1,]", "1 2", '"a', ""])
+def test_words_what_is_no_json_as_the_real_program_does(kustomize3: Path, tmp_path: Path, text: str) -> None:
+    case = Case(["create-setter", ".", "n", "3", "--schema-path", "s"], {**tree("a: 3\n"), "s": text})
+    ours, theirs = both(kustomize3, tmp_path, case)
+    assert ours == theirs
+    assert bool(ours.error) is bool(text)
 
 
 @pytest.mark.parametrize("name", CREATE_SUBST)

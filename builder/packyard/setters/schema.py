@@ -29,9 +29,20 @@ _KEYWORDS = frozenset(
     )
 )
 
+#: What Go's parser says of a character where Python's says this.
+_GO_WORDS = {
+    "Expecting value": "looking for beginning of value",
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+    "Expecting ':' delimiter": "after object key",
+    "Extra data": "after top-level value",
+}
+_OTHERWISE = "-tfn.eE'"  # of these it says more, or names what follows
+
 
 def parse(text: str) -> dict[str, object]:
-    """Read a schema file's text; `InputError` says what is wrong with it as kustomize does."""
+    """Read a schema file's text, empty for none; `InputError` says what is wrong with it as kustomize does."""
+    if not text:
+        return {}
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -87,13 +98,11 @@ def _types_of_items(schema: Mapping[str, object]) -> Iterator[str]:
 
 def _fault(text: str, error: ValueError) -> str:
     """Word the fault as Go's parser does where that is easy, else as Python's does."""
-    body = text.strip()
-    if not body:
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return "unexpected end of JSON input"
-    if (
-        isinstance(error, json.JSONDecodeError)
-        and error.msg == "Expecting value"
-        and text.lstrip() == text[error.pos :]
-    ):
-        return f"invalid character {text[error.pos]!r} looking for beginning of value"
+    found = text[error.pos]
+    if error.msg in _GO_WORDS and "!" <= found <= "~" and found not in _OTHERWISE:
+        return f"invalid character {found!r} {_GO_WORDS[error.msg]}"
     return str(error)

@@ -39,3 +39,29 @@ def test_what_is_missing_or_null_is_empty(rest: str) -> None:
     outcome = function.run("apply-setters", (HEAD + rest).encode())
     assert outcome.output.decode().startswith(HEAD + rest)
     assert not outcome.failed
+
+
+def test_list_setters_refuses_fields_that_no_kptfile_has() -> None:
+    """By the lines of the object as it came, in kpt's words."""
+    text = """\
+items:
+- apiVersion: kpt.dev/v1
+  kind: Kptfile
+  metadata:
+    annotations:
+      config.kubernetes.io/path: Kptfile
+  pipelines:
+    mutators: []
+  status: {}
+  foo: bar
+"""
+    outcome = function.run("list-setters", (HEAD + text).encode())
+    assert outcome.failed
+    assert [result.message for result in outcome.results] == [
+        "failed to list setters: unable to read Kptfile: please make sure the package has a valid 'v1' Kptfile: "
+        "yaml: unmarshal errors:\n"
+        "  line 6: field pipelines not found in type v1.KptFile\n"
+        "  line 9: field foo not found in type v1.KptFile"
+    ]
+    older = (HEAD + text).replace("kpt.dev/v1", "kpt.dev/v1alpha1")
+    assert not function.run("list-setters", older.encode()).failed

@@ -131,6 +131,7 @@ def _given(items: Iterable[Item]) -> tuple[dict[str, str], list[str]]:
     root = files.get(KPTFILE)
     if root is None:
         return {}, ["unable to find Kptfile, please include --include-meta-resources flag if a Kptfile is present"]
+    kptfile.check_fields(root.root)
     if root.root.get("pipeline") is None:
         return {}, ["unable to find Pipeline declaration in Kptfile"]
     given: dict[str, str] = {}

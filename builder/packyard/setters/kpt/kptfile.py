@@ -11,7 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from packyard.errors import InputError
 from packyard.text.node import Mapping, Node, Sequence
+
+#: The fields of a Kptfile in version 1, those of the newest kpt.
+_FIELDS = frozenset(
+    ("apiVersion", "kind", "metadata", "upstream", "upstreamLock", "info", "pipeline", "inventory", "status")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,26 @@ def find_mutators(root: Node | None) -> list[Mutator]:
         for node in nodes
         if isinstance(node, Mapping) and _applies_setters(node)
     ]
+
+
+def check_fields(root: Mapping) -> None:
+    """Refuse fields that no Kptfile of version 1 has, a misspelt ``pipeline`` say, in the words of kpt's list-setters.
+
+    Lines are counted in the object as it came: an orchestrator's annotations are lines of it.
+    """
+    if root.text("apiVersion") != "kpt.dev/v1":
+        return
+    locate = root.source.locate
+    before = locate(root.start)[0] - 1
+    unknown = [
+        f"  line {locate(entry.key.start)[0] - before}: field {entry.name} not found in type v1.KptFile"
+        for entry in root.entries
+        if entry.name not in _FIELDS
+    ]
+    if unknown:
+        advice = "please make sure the package has a valid 'v1' Kptfile"
+        said = "\n".join([f"unable to read Kptfile: {advice}: yaml: unmarshal errors:", *unknown])
+        raise InputError(said)
 
 
 def _applies_setters(node: Mapping) -> bool:
