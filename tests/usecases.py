@@ -22,7 +22,8 @@ import real
 from packyard.bundle import requirements
 from packyard.setters.change import Request, plan_values
 from packyard.setters.definition import Setter
-from packyard.setters.plan import PackageFiles, Plan, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import Plan
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import compose

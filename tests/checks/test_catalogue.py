@@ -6,7 +6,7 @@ import pytest
 
 import real
 from packyard.checks.lint import lint_catalogue
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 from packyard.source import package, workspace
 from packyard.source.compose import compose_all
 

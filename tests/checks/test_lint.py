@@ -12,7 +12,7 @@ import real
 from packyard.checks import judges
 from packyard.checks.lint import lint
 from packyard.setters.directory import read_package
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 from packyard.source import package, workspace
 from packyard.source.compose import compose, compose_all
 from packyard.source.package import UseCase

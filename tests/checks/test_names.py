@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from packyard.checks.lint import lint
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 Found = Callable[..., list[str]]
 

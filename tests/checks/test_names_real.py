@@ -7,7 +7,7 @@ import yaml
 
 from controlplane.api import Api
 from packyard.checks.lint import lint
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 TEMPLATE = """\
 template:

@@ -8,7 +8,7 @@ import pytest
 
 from packyard.checks import practice
 from packyard.checks.lint import lint
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 KRMFILE = """\
 openAPI:

@@ -17,7 +17,7 @@ from packyard.checks import judges
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint
 from packyard.checks.schema import versions
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 Judged = Callable[..., list[str]]
 

@@ -11,7 +11,7 @@ import pytest
 import real
 from packyard.checks import judges, practice
 from packyard.checks.lint import lint
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 TRAINING = "resnet50v1_5__training__fp32__"
 WIDE_DEEP = "wide_deep_large_ds__training__fp32__"

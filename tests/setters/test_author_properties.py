@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from packyard.errors import InputError
 from packyard.setters.create import NewSetter, create_setter
 from packyard.setters.delete import delete_setter
-from packyard.setters.plan import PackageFiles, plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
 KRMFILE = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from packyard.setters.change import change_setters
-from packyard.setters.plan import PackageFiles, plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan
 
 KRMFILE = """\
 openAPI:

@@ -13,7 +13,8 @@ import pytest
 import real
 from contents import content
 from packyard.errors import InputError
-from packyard.setters.plan import PackageFiles, plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan
 
 ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from packyard.setters.plan import PackageFiles, plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))

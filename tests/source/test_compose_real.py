@@ -13,7 +13,8 @@ import yaml
 import reading
 import real
 from packyard.setters.definition import Setter
-from packyard.setters.plan import PackageFiles, Plan, plan, plan_unset, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import Plan, plan, plan_unset
 from packyard.setters.value import faults
 from packyard.source import kustomization
 from packyard.source.compose import compose

@@ -8,7 +8,7 @@ from packyard.checks import catalogue, names, practice, references, rules, schem
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 
 
 def lint(package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = ()) -> list[Finding]:

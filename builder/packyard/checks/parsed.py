@@ -10,7 +10,7 @@ from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.plan import PackageFiles, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import check_keys, decode, parse_text
 from packyard.text.node import Document, Mapping, Scalar, Sequence, Source
 

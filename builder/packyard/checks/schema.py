@@ -16,7 +16,8 @@ from packyard.checks.parsed import Parsed, findings, parse, reached
 from packyard.errors import InputError, suggest
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
-from packyard.setters.plan import PackageFiles, plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan
 from packyard.text.expanded import Expanded
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Source

@@ -83,7 +83,7 @@ def _setters(directory: str) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
     from packyard.setters.directory import find_all, read_package
     from packyard.setters.kpt.package import KptPackage
-    from packyard.setters.plan import read_krmfile
+    from packyard.setters.packagefiles import read_krmfile
     from packyard.text.tree import Tree
 
     tree = Tree(Path(directory))

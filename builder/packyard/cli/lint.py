@@ -15,7 +15,7 @@ from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import output, sources
 from packyard.setters.directory import find_packages, read_package
-from packyard.setters.plan import PackageFiles
+from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import Workspace
 from packyard.text.tree import Tree
 

@@ -15,7 +15,8 @@ from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.plan import KPTFILE, Copies, PackageFiles, Plan, plan, plan_unset, read_krmfile
+from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
+from packyard.setters.plan import Copies, Plan, plan, plan_unset
 from packyard.text import journal
 from packyard.text.tree import Tree
 from packyard.text.value import Value

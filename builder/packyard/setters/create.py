@@ -21,7 +21,8 @@ from packyard.setters.addition import Text, Tree, add
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.plan import PackageFiles, Plan, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import Plan
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit

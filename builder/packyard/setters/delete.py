@@ -10,7 +10,8 @@ from packyard.setters import comment, place
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile, take_out
-from packyard.setters.plan import PackageFiles, Plan, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import Plan
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from packyard.errors import InputError, Problem
 from packyard.setters.krmfile import NAME
-from packyard.setters.plan import KPTFILE, PackageFiles
+from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.text.tree import Tree
 
 

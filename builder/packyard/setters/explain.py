@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.plan import PackageFiles, read_krmfile, sets
+from packyard.setters.fields import sets
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Scalar, Source
 

@@ -9,7 +9,8 @@ from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.plan import PackageFiles, read_krmfile, sets
+from packyard.setters.fields import sets
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import decode, parse_shared
 from packyard.text.node import Source
 from packyard.text.value import Value

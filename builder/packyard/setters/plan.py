@@ -11,84 +11,16 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 
 from packyard.errors import InputError, Problem, ValuesError, refuse, suggest
-from packyard.setters import binding as bindings
-from packyard.setters import block, comment, value
-from packyard.setters.binding import Binding
-from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.fieldtype import field_type
-from packyard.setters.krmfile import NAME, Krmfile, line_break, parse_krmfile
+from packyard.setters import comment, value
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.fields import Change, Fields
+from packyard.setters.krmfile import Krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text import edit
 from packyard.text.document import decode, parse_shared
 from packyard.text.edit import Edit
-from packyard.text.node import Document, Node, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.scalar import double_quoted, implicit_type
+from packyard.text.node import Source
 from packyard.text.value import Value
-
-#: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
-KPTFILE = "Kptfile"
-
-
-class PackageFiles(Value):
-    """One package directory in memory: its Krmfile, and its resource files by their path below it.
-
-    ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``.
-    """
-
-    __slots__ = ("kptfile", "krmfile", "name", "nested", "resources", "where")
-
-    def __init__(
-        self,
-        krmfile: bytes,
-        resources: Mapping[str, bytes],
-        where: str = "",
-        *,
-        name: str = NAME,
-        kptfile: bytes | None = None,
-        nested: Mapping[str, bytes] | None = None,
-    ) -> None:
-        self.krmfile = krmfile
-        self.resources = resources
-        self.where = where
-        self.name = name
-        self.kptfile = kptfile
-        self.nested: Mapping[str, bytes] = nested or {}
-
-    @property
-    def files(self) -> dict[str, bytes]:
-        """Every file by its path below the package."""
-        kptfile = {} if self.kptfile is None else {KPTFILE: self.kptfile}
-        return {self.name: self.krmfile, **kptfile, **self.resources, **self.nested}
-
-    def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
-        """Return the package with other bytes in some of its files."""
-        return PackageFiles(
-            files.get(self.name, self.krmfile),
-            {path: files.get(path, data) for path, data in self.resources.items()},
-            self.where,
-            name=self.name,
-            kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
-            nested={path: files.get(path, data) for path, data in self.nested.items()},
-        )
-
-
-class Change(Value):
-    """One field that a plan sets; old and new are texts without quotes, and may be equal.
-
-    ``name`` is that of the definition which the field's comment refers to.
-    """
-
-    __slots__ = ("column", "file", "line", "name", "new", "old", "path")
-
-    def __init__(self, name: str, file: str, line: int, column: int, path: str, old: str, new: str) -> None:
-        self.name = name
-        self.file = file
-        self.line = line
-        self.column = column
-        self.path = path
-        self.old = old
-        self.new = new
 
 
 class Plan(Value):
@@ -107,12 +39,6 @@ class Plan(Value):
         self.files: Mapping[str, bytes] = files or {}
         self.counts: Mapping[str, int] = counts or {}
         self.definitions = definitions or Definitions()
-
-
-def read_krmfile(package: PackageFiles) -> Krmfile:
-    """Parse a package's definitions."""
-    name = package.where + package.name
-    return parse_krmfile(Source(name, decode(package.krmfile, name)[1]))
 
 
 def plan(
@@ -145,7 +71,7 @@ def plan_fields(resources: Mapping[str, bytes], definitions: Definitions, change
 
 def refresh(source: Source, definitions: Definitions, spans: Sequence[tuple[int, int]]) -> str:
     """Return a text in which the fields inside some spans have the values of their setters; all others stay."""
-    fields = _Fields(definitions, definitions.setters)
+    fields = Fields(definitions, definitions.setters)
     for document in parse_shared(source):
         fields.visit(document)
     inside = [item for item in fields.edits if any(start <= item.start and item.end <= end for start, end in spans)]
@@ -253,7 +179,7 @@ def _plan_fields(
     names = _names(definitions, changed)
 
     def plan_file(data: bytes, name: str) -> _Planned:
-        fields = _Fields(definitions, changed)
+        fields = Fields(definitions, changed)
         source = Source(name, decode(data, name)[1])
         for document in parse_shared(source, around=names):
             fields.visit(document)
@@ -290,98 +216,3 @@ def _applied(data: bytes, source: Source, edits: Sequence[Edit]) -> bytes | None
         return None
     mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     return mark + text.encode()
-
-
-class _Fields:
-    """The edits and changes of one file, gathered document by document."""
-
-    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter]) -> None:
-        self.definitions = definitions
-        self.changed = changed
-        self.counts = dict.fromkeys(changed, 0)
-        self.edits: list[Edit] = []
-        self.changes: list[Change] = []
-
-    def visit(self, document: Document) -> None:
-        for bound in bindings.find(document):
-            definition = self.definitions.resolve(bound.reference)
-            if definition is None or not sets(definition, bound.node):
-                continue
-            reached = [name for name in self.definitions.setters_of(definition) if name in self.changed]
-            if reached and isinstance(bound.node, Scalar):
-                self._scalar(document, bound, bound.node, definition)
-            elif reached and isinstance(definition, Setter):
-                self._list(bound, definition, definition.values or ())
-            for name in reached:
-                self.counts[name] += 1
-
-    def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
-        new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
-        self._note(bound, definition, old.value, new)
-        wanted = _wanted(document, bound, old, definition, new)
-        if old.value == new and wanted in (None, _reads_as(old)):
-            return
-        lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
-        if old.style in "|>" and wanted in value.PLAIN_TYPES:
-            lexeme += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
-        elif old.style in "|>":
-            lexeme = block.lexeme(old, new)
-        elif old.start == old.end:
-            lexeme = " " + lexeme
-        if lexeme != old.lexeme:
-            self.edits.append(Edit(old.start, old.end, lexeme))
-
-    def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
-        node = bound.node
-        assert not isinstance(node, Scalar)
-        self._note(bound, definition, node.lexeme, ",".join(values))
-        texts = [double_quoted(text) for text in values]
-        if node.flow:
-            self.edits.append(Edit(node.start, node.end, "[" + ", ".join(texts) + "]"))
-            return
-        indent = " " * (node.start - node.source.line_start(node.start))
-        lines = (line_break(node.source) + indent).join(f"- {text}" for text in texts)
-        self.edits.append(Edit(node.start, node.end, lines))
-
-    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
-        line, column = bound.node.source.locate(bound.node.start)
-        path = bindings.path_text(bound.path)
-        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new))
-
-
-def sets(definition: Setter | Substitution, node: Node) -> bool:
-    """Say whether a definition gives this field its value: a list setter lists only, any other scalars only."""
-    listed = isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
-    return listed != isinstance(node, Scalar)
-
-
-def _reads_as(scalar: Scalar) -> str:
-    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
-
-
-def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:
-    """Return the type that the field must be read as, or None where nobody says.
-
-    What the definition or Kubernetes declares goes first, as in kustomize 3.8.7. But a field that is quoted and not
-    empty stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
-    ``data: {USER_ID: 1000}``.
-    """
-    declared = definition.type if isinstance(definition, Setter) else "string"
-    declared = {"int": "integer", "bool": "boolean"}.get(declared, declared)
-    if isinstance(definition, Setter) and definition.value in definition.enum_values:
-        return None
-    if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
-        return declared or None
-    known = None if bound.from_key else _known_type(document.root, bound)
-    if isinstance(definition, Substitution):
-        numeric = known in value.PLAIN_TYPES
-        return known if numeric and implicit_type(new) == known else "string"
-    if declared in value.PLAIN_TYPES and old.style in "'\"" and old.value:
-        return declared if known in value.PLAIN_TYPES else "string"
-    return declared or (known if known != "int-or-string" else None)
-
-
-def _known_type(root: Node | None, bound: Binding) -> str | None:
-    if not isinstance(root, MappingNode):
-        return None
-    return field_type(root.text("apiVersion"), root.text("kind"), bound.path)

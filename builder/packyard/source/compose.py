@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from packyard.errors import Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.plan import PackageFiles, plan_fields
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan_fields
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
 from packyard.source import kustomization, option, parts, preset, rules

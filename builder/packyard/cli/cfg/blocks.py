@@ -11,7 +11,8 @@ from packyard.errors import InputError, NotHereError, UsageError
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
 from packyard.setters.krmfile import NAME, Krmfile
-from packyard.setters.plan import PackageFiles, Plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import Plan
 from packyard.text.node import Source
 from packyard.text.tree import Tree
 

@@ -10,7 +10,8 @@ from packyard.cli.cfg import blocks
 from packyard.errors import InputError, UsageError
 from packyard.setters import create, schema
 from packyard.setters.create import NewSetter, NewSubstitution
-from packyard.setters.plan import PackageFiles, Plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import Plan
 
 _SETTER_FLAGS = ("value", "field", "type", "schema-path", "description", "set-by", "version", "name", "kind")
 

@@ -8,7 +8,8 @@ from packyard.cli import flags
 from packyard.cli.cfg import blocks
 from packyard.errors import UsageError
 from packyard.setters import delete
-from packyard.setters.plan import PackageFiles, Plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import Plan
 
 
 def delete_setter(words: Sequence[str]) -> int:

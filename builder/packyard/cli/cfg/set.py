@@ -8,7 +8,8 @@ from packyard.cli import flags
 from packyard.cli.cfg import blocks
 from packyard.errors import InputError, NotHereError, UsageError, ValuesError
 from packyard.setters.change import Request, plan_values
-from packyard.setters.plan import Copies, PackageFiles, Plan
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import Copies, Plan
 
 
 def set_value(words: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from packyard.errors import InputError
 from packyard.setters import version1
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.files import read, rewrite
-from packyard.setters.plan import read_krmfile
+from packyard.setters.packagefiles import read_krmfile
 from packyard.text.tree import Tree
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.fields import Change
 from packyard.setters.kpt import kptfile, rewrite
 from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import KptSetter, derive
@@ -19,7 +20,8 @@ from packyard.setters.kpt.kptfile import Mutator
 from packyard.setters.kpt.pattern import MARK
 from packyard.setters.kpt.resourcelist import config_text
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.setters.plan import KPTFILE, Change, PackageFiles, Plan
+from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.plan import Plan
 from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit

@@ -1,0 +1,134 @@
+"""The fields that changed setters reach, and the edits that give them their values, in the spelling that each has.
+
+Which comment binds which field is `binding`; how a value is written is `value` and `block`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from packyard.setters import binding as bindings
+from packyard.setters import block, value
+from packyard.setters.binding import Binding
+from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.fieldtype import field_type
+from packyard.setters.krmfile import line_break
+from packyard.text.edit import Edit
+from packyard.text.node import Document, Node, Scalar
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.scalar import double_quoted, implicit_type
+from packyard.text.value import Value
+
+
+class Change(Value):
+    """One field that a plan sets; old and new are texts without quotes, and may be equal.
+
+    ``name`` is that of the definition which the field's comment refers to.
+    """
+
+    __slots__ = ("column", "file", "line", "name", "new", "old", "path")
+
+    def __init__(self, name: str, file: str, line: int, column: int, path: str, old: str, new: str) -> None:
+        self.name = name
+        self.file = file
+        self.line = line
+        self.column = column
+        self.path = path
+        self.old = old
+        self.new = new
+
+
+class Fields:
+    """The edits and changes of one file, gathered document by document; ``counts`` are the fields of each setter."""
+
+    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter]) -> None:
+        self.definitions = definitions
+        self.changed = changed
+        self.counts = dict.fromkeys(changed, 0)
+        self.edits: list[Edit] = []
+        self.changes: list[Change] = []
+
+    def visit(self, document: Document) -> None:
+        """Set the fields of a document."""
+        for bound in bindings.find(document):
+            definition = self.definitions.resolve(bound.reference)
+            if definition is None or not sets(definition, bound.node):
+                continue
+            reached = [name for name in self.definitions.setters_of(definition) if name in self.changed]
+            if reached and isinstance(bound.node, Scalar):
+                self._scalar(document, bound, bound.node, definition)
+            elif reached and isinstance(definition, Setter):
+                self._list(bound, definition, definition.values or ())
+            for name in reached:
+                self.counts[name] += 1
+
+    def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
+        new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
+        self._note(bound, definition, old.value, new)
+        wanted = _wanted(document, bound, old, definition, new)
+        if old.value == new and wanted in (None, _reads_as(old)):
+            return
+        lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
+        if old.style in "|>" and wanted in value.PLAIN_TYPES:
+            lexeme += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
+        elif old.style in "|>":
+            lexeme = block.lexeme(old, new)
+        elif old.start == old.end:
+            lexeme = " " + lexeme
+        if lexeme != old.lexeme:
+            self.edits.append(Edit(old.start, old.end, lexeme))
+
+    def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
+        node = bound.node
+        assert not isinstance(node, Scalar)
+        self._note(bound, definition, node.lexeme, ",".join(values))
+        texts = [double_quoted(text) for text in values]
+        if node.flow:
+            self.edits.append(Edit(node.start, node.end, "[" + ", ".join(texts) + "]"))
+            return
+        indent = " " * (node.start - node.source.line_start(node.start))
+        lines = (line_break(node.source) + indent).join(f"- {text}" for text in texts)
+        self.edits.append(Edit(node.start, node.end, lines))
+
+    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
+        line, column = bound.node.source.locate(bound.node.start)
+        path = bindings.path_text(bound.path)
+        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new))
+
+
+def sets(definition: Setter | Substitution, node: Node) -> bool:
+    """Say whether a definition gives this field its value: a list setter lists only, any other scalars only."""
+    listed = isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
+    return listed != isinstance(node, Scalar)
+
+
+def _reads_as(scalar: Scalar) -> str:
+    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
+
+
+def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:
+    """Return the type that the field must be read as, or None where nobody says.
+
+    What the definition or Kubernetes declares goes first, as in kustomize 3.8.7. But a field that is quoted and not
+    empty stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
+    ``data: {USER_ID: 1000}``.
+    """
+    declared = definition.type if isinstance(definition, Setter) else "string"
+    declared = {"int": "integer", "bool": "boolean"}.get(declared, declared)
+    if isinstance(definition, Setter) and definition.value in definition.enum_values:
+        return None
+    if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
+        return declared or None
+    known = None if bound.from_key else _known_type(document.root, bound)
+    if isinstance(definition, Substitution):
+        numeric = known in value.PLAIN_TYPES
+        return known if numeric and implicit_type(new) == known else "string"
+    if declared in value.PLAIN_TYPES and old.style in "'\"" and old.value:
+        return declared if known in value.PLAIN_TYPES else "string"
+    return declared or (known if known != "int-or-string" else None)
+
+
+def _known_type(root: Node | None, bound: Binding) -> str | None:
+    if not isinstance(root, MappingNode):
+        return None
+    return field_type(root.text("apiVersion"), root.text("kind"), bound.path)

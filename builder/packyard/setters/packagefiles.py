@@ -1,0 +1,66 @@
+"""One package directory in memory: the bytes of its definitions and of the files that they may reach.
+
+Where these are on disk is known to `directory`; here nothing is read or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from packyard.setters.krmfile import NAME, Krmfile, parse_krmfile
+from packyard.text.document import decode
+from packyard.text.node import Source
+from packyard.text.value import Value
+
+#: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
+KPTFILE = "Kptfile"
+
+
+class PackageFiles(Value):
+    """One package directory in memory: its Krmfile, and its resource files by their path below it.
+
+    ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
+    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``.
+    """
+
+    __slots__ = ("kptfile", "krmfile", "name", "nested", "resources", "where")
+
+    def __init__(
+        self,
+        krmfile: bytes,
+        resources: Mapping[str, bytes],
+        where: str = "",
+        *,
+        name: str = NAME,
+        kptfile: bytes | None = None,
+        nested: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self.krmfile = krmfile
+        self.resources = resources
+        self.where = where
+        self.name = name
+        self.kptfile = kptfile
+        self.nested: Mapping[str, bytes] = nested or {}
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Every file by its path below the package."""
+        kptfile = {} if self.kptfile is None else {KPTFILE: self.kptfile}
+        return {self.name: self.krmfile, **kptfile, **self.resources, **self.nested}
+
+    def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
+        """Return the package with other bytes in some of its files."""
+        return PackageFiles(
+            files.get(self.name, self.krmfile),
+            {path: files.get(path, data) for path, data in self.resources.items()},
+            self.where,
+            name=self.name,
+            kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
+            nested={path: files.get(path, data) for path, data in self.nested.items()},
+        )
+
+
+def read_krmfile(package: PackageFiles) -> Krmfile:
+    """Parse a package's definitions."""
+    name = package.where + package.name
+    return parse_krmfile(Source(name, decode(package.krmfile, name)[1]))
