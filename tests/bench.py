@@ -23,6 +23,7 @@ from unittest import mock
 import bench_catalogue
 import measuring
 import real
+from krmfiles import one_setter
 from measuring import process, void
 from packyard.bundle.assemble import assemble
 from packyard.setters.change import change_setters
@@ -152,15 +153,7 @@ def waited(root: Path) -> float:
     return 1000 * median(map(sum, zip(taken[::2], taken[1::2], strict=True)))
 
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: "old"
-"""
+KRMFILE = one_setter(value='"old"')
 ITEM = "- name: item-{0}\n  image: example.com/team/app:1.{0}\n  note: text that is a little longer than the rest\n"
 BOUND = 'v: old # {"$openapi":"V"}\n'
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+import reading
+
 #: How often a process is killed; `make fuzz` asks for a thousand times.
 KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))
 
@@ -101,8 +103,8 @@ def at_once(code: str, *arguments: tuple[str, ...]) -> None:
 
 def content(root: Path) -> dict[str, bytes]:
     """Return the files below a folder, those of an interrupted change left out."""
-    files = (file for file in root.rglob("*") if file.is_file() and file not in leftovers(root))
-    return {str(file.relative_to(root)): file.read_bytes() for file in files}
+    left = {str(file.relative_to(root)) for file in leftovers(root)}
+    return {path: data for path, data in reading.files(root).items() if path not in left}
 
 
 def leftovers(root: Path) -> list[Path]:

@@ -13,6 +13,12 @@ import yaml
 _SETTER_COMMENT = re.compile(r'#\s*(\{"\$openapi":.*)$')
 
 
+def files(directory: Path) -> dict[str, bytes]:
+    """Return the bytes of every file, by its path below ``directory``."""
+    found = sorted(file for file in directory.rglob("*") if file.is_file())
+    return {file.relative_to(directory).as_posix(): file.read_bytes() for file in found}
+
+
 def objects(directory: Path) -> dict[str, list[Any]]:
     """Return the parsed documents of every resource file, by its path below ``directory``."""
     return {

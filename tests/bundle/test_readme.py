@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from packyard.bundle.assemble import abbreviate
+from packyard.bundle.documented import abbreviate
 from packyard.bundle.readme import parameter_table, render
 from packyard.errors import InputError
 

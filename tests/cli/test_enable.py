@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import real
 from running import done, packyard
 
@@ -22,34 +23,30 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "use-case"
 
 
-def content(root: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
-
-
 def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
-    before = content(folder)
+    before = reading.files(folder)
     assert done("enable", ".", POLICY, cwd=folder).split() == ["Krmfile", "kustomization.yaml", "network-policy.yaml"]
-    after = content(folder)
+    after = reading.files(folder)
     again = packyard("enable", ".", POLICY, cwd=folder)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", ".: network-policy is enabled already\n")
-    assert content(folder) == after
+    assert reading.files(folder) == after
     done("undo", cwd=folder)
-    assert content(folder) == before
+    assert reading.files(folder) == before
     assert packyard("disable", ".", POLICY, cwd=folder).stderr == ".: network-policy is disabled already\n"
 
 
 def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
-    before = content(folder)
+    before = reading.files(folder)
     there = done("enable", ".", POLICY, "--dry-run", cwd=folder)
-    assert content(folder) == before
+    assert reading.files(folder) == before
     done("enable", ".", POLICY, cwd=folder)
-    after = content(folder)
+    after = reading.files(folder)
     back = done("disable", ".", POLICY, "--dry-run", cwd=folder)
-    assert content(folder) == after
+    assert reading.files(folder) == after
     subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
-    assert content(folder) == before
+    assert reading.files(folder) == before
     subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
-    assert content(folder) == after
+    assert reading.files(folder) == after
 
 
 def test_json_names_what_is_added_and_removed(folder: Path) -> None:
@@ -71,11 +68,11 @@ def test_an_unknown_name_lists_the_options(verb: str, folder: Path) -> None:
 def test_what_is_added_as_a_component_is_refused(folder: Path) -> None:
     with (folder / "kustomization.yaml").open("a", encoding="utf-8") as stream:
         stream.write("components:\n- options/debug\n")
-    before = content(folder)
+    before = reading.files(folder)
     refused = packyard("enable", ".", "debug", cwd=folder)
     assert refused.returncode == 1
     assert "kustomization.yaml:9:3: option 'debug' is added here as a component" in refused.stderr
-    assert content(folder) == before
+    assert reading.files(folder) == before
 
 
 def test_names_are_completed(folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 from running import COMMAND, done, environment, packyard
 
 KRMFILE = """\
@@ -56,53 +57,49 @@ def package(tmp_path: Path) -> Path:
     return root
 
 
-def content(root: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_undo_restores_the_bytes_before_a_cfg_command(package: Path, command: str) -> None:
-    before = content(package)
+    before = reading.files(package)
     done("cfg", *COMMANDS[command], cwd=package)
-    after = content(package)
+    after = reading.files(package)
     assert after != before
     diff = subprocess.run(
         [*COMMAND, "undo", "--dry-run"], cwd=package, env=environment(), stdout=subprocess.PIPE
     ).stdout
-    assert content(package) == after
+    assert reading.files(package) == after
     assert done("undo", cwd=package).split() == sorted(path for path in after if after[path] != before.get(path))
-    assert content(package) == before
+    assert reading.files(package) == before
     done("cfg", *COMMANDS[command], cwd=package)
     subprocess.run(["git", "apply", "-"], cwd=package, input=diff, check=True)
-    assert content(package) == before
+    assert reading.files(package) == before
 
 
 def test_undo_again_takes_back_the_command_before(package: Path) -> None:
-    states = [content(package)]
+    states = [reading.files(package)]
     for words in (("init", "empty"), ("create-setter", "empty", "m", "v"), ("set", "empty", "m", "w")):
         done("cfg", *words, cwd=package)
-        states.append(content(package))
+        states.append(reading.files(package))
     for state, title in zip(reversed(states[:-1]), ("cfg set m w", "cfg create-setter m", "cfg init"), strict=True):
         assert packyard("undo", cwd=package).stderr == f"taken back: {title}\n"
-        assert content(package) == state
+        assert reading.files(package) == state
     refused = packyard("undo", cwd=package)
-    assert (refused.returncode, content(package)) == (1, states[0])
+    assert (refused.returncode, reading.files(package)) == (1, states[0])
     assert "nothing to undo" in refused.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
 def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str, dry_run: list[str]) -> None:
-    before = content(package)
+    before = reading.files(package)
     done("cfg", *COMMANDS[command], cwd=package)
-    changed = next(path for path, data in content(package).items() if data != before.get(path))
+    changed = next(path for path, data in reading.files(package).items() if data != before.get(path))
     with (package / changed).open("a", encoding="utf-8") as file:
         file.write("\n# mine")
-    after = content(package)
+    after = reading.files(package)
     refused = packyard("undo", *dry_run, cwd=package)
     assert refused.returncode == 1
     assert f"{changed}: was changed since" in refused.stderr
-    assert content(package) == after
+    assert reading.files(package) == after
 
 
 def test_a_command_that_is_refused_leaves_nothing_to_undo(package: Path) -> None:
@@ -118,4 +115,4 @@ def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_st
     process = packyard("cfg", "set", ".", "n", "b", cwd=package, XDG_STATE_HOME=str(tmp_path / "state"))
     assert process.stdout == './\nset 2 field(s) of setter "n" to value "b"\n'
     assert "`packyard undo` will not know this change" in process.stderr
-    assert b"a:   b " in content(package)["r.yaml"]
+    assert b"a:   b " in reading.files(package)["r.yaml"]

@@ -10,15 +10,9 @@ from pathlib import Path
 
 import pytest
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: old
-"""
+from krmfiles import one_setter
+
+KRMFILE = one_setter()
 BOUND = 'x: old # {"$openapi":"V"}\n'
 
 

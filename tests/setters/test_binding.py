@@ -11,21 +11,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krmfiles import one_setter
 from packyard.errors import InputError
 from packyard.setters import binding
 from packyard.setters.change import change_setters
 from packyard.text.document import parse_text
 from packyard.text.node import Source
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.foo:
-      x-k8s-cli:
-        setter:
-          name: foo
-          value: "1"
-"""
+KRMFILE = one_setter("foo", '"1"')
 HEADER = "apiVersion: example.com/v1\nkind: Sample\n"
 
 #: A document's body; C stands for the comment.

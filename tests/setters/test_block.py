@@ -9,19 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from krmfiles import one_setter
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: old
-"""
+KRMFILE = one_setter()
 COMMENT = '# {"$openapi":"V"}'
 FORMS = {
     "literal": ("|-\n    old\n", "new", "|-\n    new\n"),

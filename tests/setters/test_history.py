@@ -6,19 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from krmfiles import one_setter
 from packyard.errors import ConflictError, InputError
 from packyard.setters.change import change_setters
 from packyard.setters.history import History
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: a
-"""
+KRMFILE = one_setter(value="a")
 
 
 def make(root: Path) -> Path:

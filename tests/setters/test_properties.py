@@ -12,20 +12,13 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from krmfiles import one_setter
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: old
-"""
+KRMFILE = one_setter()
 
 
 def data(text: str, mark: bool) -> bytes:

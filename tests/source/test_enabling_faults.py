@@ -9,19 +9,12 @@ from pathlib import Path
 import pytest
 
 from faults import KILLS, at_once, content, failures, kills, leftovers
+from krmfiles import one_setter
 from packyard.errors import UnavailableError
 from packyard.source.enabling.change import Outcome, disable, enable
 from packyard.text import journal
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.NAME:
-      x-k8s-cli:
-        setter:
-          name: NAME
-          value: a
-"""
+KRMFILE = one_setter("NAME", "a")
 JOB = """\
 apiVersion: batch/v1
 kind: Job

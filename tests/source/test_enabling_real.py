@@ -71,10 +71,6 @@ def copied(use_case: Path, folder: Path) -> Path:
     return folder
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-
-
 def setters_of(file: Path) -> dict[str, Setter]:
     return dict(Krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters) if file.exists() else {}
 
@@ -106,7 +102,7 @@ def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, 
 @pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_every_pair_in_any_order_in_and_out_restores_the_bytes(use_case: Path, tmp_path: Path) -> None:
     folder = copied(use_case, tmp_path / "use-case")
-    before = files_of(folder)
+    before = reading.files(folder)
     with Sharing():
         for pair in combinations(component.names(Tree(folder)), 2):
             for come, leave in product(permutations(pair), repeat=2):
@@ -119,7 +115,7 @@ def test_every_pair_in_any_order_in_and_out_restores_the_bytes(use_case: Path, t
                     enabled(folder, come)
                 for name in leave:
                     disable(folder, name)
-                assert files_of(folder) == before, (come, leave)
+                assert reading.files(folder) == before, (come, leave)
 
 
 def enabled(folder: Path, names: Iterable[str]) -> None:
@@ -144,14 +140,14 @@ def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_pat
     change_setters(theirs, values)
     for name in names:
         disable(ours, name)
-    assert files_of(ours) == files_of(theirs)
+    assert reading.files(ours) == reading.files(theirs)
 
 
 @pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_kustomize_3_sets_what_is_folded_in(use_case: Path, kustomize3: Path, tmp_path: Path) -> None:
     ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
     names = names_of(ours)
-    shipped = files_of(ours)
+    shipped = reading.files(ours)
     for folder in (ours, theirs):
         enabled(folder, names)
     own = setters_of(ours / "Krmfile").keys() - setters_of(use_case / "Krmfile").keys()
@@ -164,7 +160,7 @@ def test_kustomize_3_sets_what_is_folded_in(use_case: Path, kustomize3: Path, tm
     assert reading.objects(ours) != reading.objects(use_case)
     for name in names:
         disable(theirs, name)
-    ends = files_of(theirs)
+    ends = reading.files(theirs)
     assert setters_of(theirs / "Krmfile") == {
         name: setter.replaced(file=str(theirs / "Krmfile"), line=setters_of(theirs / "Krmfile")[name].line)
         for name, setter in setters_of(use_case / "Krmfile").items()

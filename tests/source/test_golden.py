@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import real
 from packyard.source import package, workspace
 from packyard.source.compose import compose
@@ -26,10 +27,6 @@ USE_CASES = [
     for use_case in found.use_cases
 ]
 REWRITE = os.environ.get("PACKYARD_GOLDEN") == "1"
-
-
-def read(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -58,7 +55,7 @@ def test_composes_what_was_reviewed(source: Package, use_case: UseCase) -> None:
     files = compose(WORKSPACE, source, use_case).shipped
     if REWRITE:
         write(folder, files)
-    changed = difference(read(folder), files)
+    changed = difference(reading.files(folder), files)
     assert not changed, f"{source.name} {use_case.path} changes; if that is meant: make golden\n{changed}"
 
 
@@ -73,7 +70,7 @@ def test_what_no_package_has_any_more_is_gone() -> None:
 def test_a_difference_names_files_and_lines(tmp_path: Path) -> None:
     before = {"a.yaml": b"a: 1\nb: 2\n", "gone.yaml": b"x\n"}
     write(tmp_path / "case", before)
-    assert difference(read(tmp_path / "case"), before) == ""
+    assert difference(reading.files(tmp_path / "case"), before) == ""
     assert difference(before, {"a.yaml": b"a: 1\nb: 3\n", "options/new.yaml": b"y\n"}) == (
         "--- a.yaml\n+++ a.yaml\n@@ -1,2 +1,2 @@\n a: 1\n-b: 2\n+b: 3\n"
         "--- gone.yaml\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"

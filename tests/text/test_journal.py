@@ -8,22 +8,14 @@ from pathlib import Path
 import pytest
 
 from faults import at_once, failures, kills, leftovers
+from krmfiles import one_setter
 from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.setters.change import change_setters
 from packyard.text import journal
 from packyard.text.paths import real_paths
 from packyard.text.tree import Tree
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      x-k8s-cli:
-        setter:
-          name: V
-          value: a
-          isSet: true
-"""
+KRMFILE = one_setter(value="a", is_set=True)
 FILES = ("one.yaml", "two.yaml", "sub/three.yaml")
 
 

@@ -12,7 +12,7 @@ from packyard.source import kustomization, package
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+    sources.add_names(parser)
     parser.add_argument("--out", metavar="DIR", required=True, help="a folder of packages that were built")
     parser.add_argument("--version", help="the version of the packages")
     parser.add_argument(
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages beside their places first, so that a fault in one changes none."""
     workspace = sources.find(arguments)
-    names = list(dict.fromkeys(arguments.names)) or workspace.package_names()
+    names = sources.names(arguments, workspace)
     out_dir = Path(arguments.out)
     if arguments.kustomization:
         return _kustomizations(arguments, names, out_dir)

@@ -16,7 +16,7 @@ from packyard.cli import fanout, output, sources
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+    sources.add_names(parser)
     parser.add_argument("--version", required=True, help="the version of the packages, and the name of the release")
     parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory")
     parser.add_argument("--output", choices=("text", "json"), default="text")
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build everything first, then publish: a fault in one package publishes none."""
     workspace = sources.find(arguments)
-    names = list(dict.fromkeys(arguments.names)) or workspace.package_names()
+    names = sources.names(arguments, workspace)
     plan = fanout.plan(arguments, workspace)
     packed = catalogue.pack(plan, names, on=fanout.engine(arguments, names), done=fanout.progress(names))
     fanout.finish(plan, (fault for _, fault in packed))

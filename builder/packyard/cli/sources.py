@@ -1,4 +1,7 @@
-"""Which sources a command line means: the workspace around the working directory, else the catalogue carried along."""
+"""Which sources a command line means: the workspace around the working directory, else the catalogue carried along.
+
+And which packages of them: those that it names, else all.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,16 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workspace", metavar="DIR", help="the folder with packyard.yaml (default: around here, else packyard's own)"
     )
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Declare ``NAME ...``, the packages."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+
+
+def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+    """Return the packages that are asked for, each once."""
+    return list(dict.fromkeys(arguments.names)) or workspace.package_names()
 
 
 def find(arguments: argparse.Namespace) -> Workspace:

@@ -23,7 +23,7 @@ from packyard.setters import comment as comments
 from packyard.setters.krmfile import line_break
 from packyard.text.document import walk
 from packyard.text.edit import Edit
-from packyard.text.node import Comment, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.node import Collection, Comment, Document, Entry, Part, Scalar, Sequence, Source
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
 _BLANKS = re.compile(r"[ \t]*")
@@ -82,19 +82,13 @@ def find_comments(document: Document) -> Iterator[Comment]:
     for node in walk(document.root):
         if node.comment:
             yield node.comment
-        for part in _parts(node):
+        for part in node.parts if isinstance(node, Collection) else ():
             yield from part.head
             yield from part.foot
             if part.comment:
                 yield part.comment
             if isinstance(part, Entry) and part.key is not part.value and part.key.comment:
                 yield part.key.comment
-
-
-def _parts(node: Node) -> list[Part]:
-    if isinstance(node, Mapping):
-        return list(node.entries)
-    return list(node.items) if isinstance(node, Sequence) else []
 
 
 def _behind(value: Scalar, text: str) -> Edit:

@@ -13,7 +13,7 @@ import yaml
 try:  # libyaml's parser alone: a loader makes as many objects again before the first event
     from yaml._yaml import CParser as Parser
 except ImportError:
-    from yaml import SafeLoader as Parser  # type: ignore[assignment]
+    from yaml import SafeLoader as Parser  # type: ignore[assignment]  # another class, but its events are the same
 
 from packyard.errors import InputError, Problem
 from packyard.text.builder import Builder

@@ -34,7 +34,7 @@ def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
     """Yield the lines of a list's items, as they stand in a document at this indentation."""
     for item in items:
         yield from (indent + comment.text for comment in item.head)
-        if isinstance(item.value, Collection) and _parts(item.value) and item.comment is None:
+        if isinstance(item.value, Collection) and item.value.parts and item.comment is None:
             below = _collection(item.value, indent + "  ")
             first = next(below)
             while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
@@ -66,7 +66,7 @@ def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:
         yield (f"{start} {first}" if first else start) + (f" {comment.text}" if comment else "")
         yield from rest
     elif isinstance(value, Collection):
-        if not _parts(value):
+        if not value.parts:
             _check(value)
             yield f"{start} {'{}' if isinstance(value, Mapping) else '[]'}{behind}"
             return
@@ -75,10 +75,6 @@ def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:
         yield from _collection(value, inner)
     else:
         raise InputError(value.problem("an alias cannot be composed", "write the value out"))
-
-
-def _parts(node: Collection) -> list[Entry] | list[Item]:
-    return node.entries if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else []
 
 
 def _scalar(node: Scalar, indent: str) -> list[str]:

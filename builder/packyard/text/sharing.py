@@ -48,10 +48,10 @@ def once(key: Hashable, make: Callable[[], Made]) -> Made:
     known = _known.get()
     if known is None:
         return make()
-    found = known.pop(key, None)
+    found: Made | None = known.pop(key, None)
     if found is None:
         found = make()
         if len(known) >= _LIMIT:
             del known[next(iter(known))]
     known[key] = found  # at the end again: what is at the beginning was used least recently
-    return found  # type: ignore[no-any-return]
+    return found

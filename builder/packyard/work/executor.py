@@ -18,7 +18,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from packyard import __version__
 from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
@@ -222,7 +222,7 @@ class _Run(Generic[Task, Result]):
                 raise outcome.error from RuntimeError(outcome.trace + others)
         if refused:
             raise refused
-        return [outcome.result for outcome in outcomes]  # type: ignore[misc]
+        return [cast("Result", outcome.result) for outcome in outcomes]  # each has one, as nothing was refused
 
     def _over(self, places: Sequence[int], outcomes: Sequence[_Outcome[Result]]) -> None:
         for place, outcome in zip(places, outcomes, strict=True):
