@@ -6,7 +6,8 @@ TF_CONFIG is made from what every pod of the cluster knows:
 
     CLUSTER               the roles and how many pods each has, "chief=1 worker=3 ps=1"
     CLUSTER_ROLE          the role of this pod
-    CLUSTER_JOB           the name of this pod's Job, which ends in "-" and its role; the other Jobs are named alike
+    CLUSTER_JOB           the name of this pod's Job, which ends in "-" and its role, in a JobSet in "-0" behind it; the
+                          other Jobs are named alike
     CLUSTER_SERVICE       the headless Service in which the pods have their names
     CLUSTER_PORT          the port on which TensorFlow listens; this program listens on the next one
     CLUSTER_WAIT_SECONDS  how long to wait for all others
@@ -20,6 +21,7 @@ Parameter servers, which never end by themselves, are ended when all others are 
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -130,12 +132,12 @@ def addresses(environment):
     """Return the host names of the cluster by role, in the order of their indexes."""
     sizes = dict(word.split("=") for word in environment["CLUSTER"].split())
     role, job = environment["CLUSTER_ROLE"], environment["CLUSTER_JOB"]
-    if role not in sizes or not job.endswith(f"-{role}"):
+    found = re.fullmatch(rf"(.*-){role}(-0)?", job) if role in sizes else None
+    if found is None:
         sys.exit(f"run.py: the Job {job} has no role of the cluster {environment['CLUSTER']}")
-    prefix = job[: -len(role)]
-    service = environment["CLUSTER_SERVICE"]
+    before, behind, service = found[1], found[2] or "", environment["CLUSTER_SERVICE"]
     return {
-        name: [f"{prefix}{name}-{index}.{service}" for index in range(int(size))]
+        name: [f"{before}{name}{behind}-{index}.{service}" for index in range(int(size))]
         for name, size in sizes.items()
         if int(size)
     }

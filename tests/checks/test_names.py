@@ -73,6 +73,11 @@ KINDS = [
         f"    template: {{spec: {{parallelism: 2{COUNT}\n      }}}}\n",
         50,
     ),
+    (
+        "jobset.x-k8s.io/v1alpha2 JobSet",
+        f"  replicatedJobs:\n  - name: worker\n    template: {{spec: {{completions: 2{COUNT}\n      }}}}\n",
+        45,
+    ),
 ]
 
 
@@ -123,6 +128,16 @@ def test_the_longest_value_follows_from_what_a_definition_admits(limit: str, mos
         assert found == ["4:9 warning a Job of it NAME-9999999999 may have 63 characters, and nothing limits RUN"]
     else:
         assert bool(found) == (most + 6 > 52)
+
+
+@pytest.mark.parametrize("rule", ["size(RUN) <= 46", "RUN.size() <= 46"])
+def test_a_rule_on_its_size_limits_a_value_as_maxlength_does(rule: str) -> None:
+    definitions = f"rules:\n- rule: {rule}\n  message: No room.\n" + krmfile("maxLength: 60")
+    assert messages(named("batch/v1 CronJob"), definitions) == []
+    (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "47"))
+    assert fault.endswith("this may make it 64 (RUN 47 + 6 + 11)")
+    (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "70"))
+    assert fault.endswith("this may make it 77 (RUN 60 + 6 + 11)")
 
 
 def test_a_setter_counts_as_often_as_it_stands_in_a_pattern() -> None:

@@ -154,6 +154,17 @@ def test_a_subdomain_needs_its_service(found: Found) -> None:
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=other) == ["b.yaml:8:14 error dangling-reference"]
 
 
+@pytest.mark.parametrize(
+    ("network", "column"), [("{}", 0), (f"\n    subdomain: run{COMMENT}", 0), ("{enableDNSHostnames: false}", 14)]
+)
+def test_a_job_set_makes_the_service_of_its_pods(network: str, column: int, found: Found) -> None:
+    job_set = f"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: run{COMMENT}\n"
+    job_set += f"spec:\n  network: {network}\n"
+    pod = POD.replace("spec:\n", f"spec:\n  subdomain: run{COMMENT}\n")
+    expected = [f"b.yaml:8:{column} warning dangling-reference"] if column else []
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=job_set) == expected
+
+
 def test_a_binding_needs_its_role_and_account(found: Found) -> None:
     binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n"
     binding += (

@@ -1,11 +1,12 @@
-"""The longest text that a definition can yield, by what it admits: maxLength, enum, maximum."""
+"""The longest text that a definition can yield, by what it admits: maxLength, enum, maximum, and rules on a size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.rules.rule import Rule
 
 #: What a format limits, in characters.
 _FORMATS = {"dns-label": 63, "dns-subdomain": 253, "hostname": 253, "port": 5, "uid": 10, "ipv4": 15}
@@ -34,6 +35,20 @@ class Length:
     def __str__(self) -> str:
         parts = [f"{name} {length}" for name, length in self.parts]
         return " + ".join([*parts, str(self.text)] if self.text else parts)
+
+
+def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
+    """Return definitions in which what a rule says of one setter, ``size(NAME) <= 24``, is its maxLength."""
+    setters = dict(definitions.setters)
+    for rule in rules:
+        sides = rule.expression.arguments
+        if rule.expression.operator == "<=" and [side.operator for side in sides] == ["size", "literal"]:
+            setter = setters.get(sides[0].arguments[0].value)
+            if setter and isinstance(most := sides[1].value, int):
+                known = _length(setter.schema)
+                length = most if known is None else min(most, known)
+                setters[setter.name] = setter.replaced(schema={**setter.schema, "maxLength": length})
+    return definitions.with_setters(setters)
 
 
 def longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
@@ -67,11 +82,16 @@ def _of_setter(setter: Setter) -> int | None:
     choices = schema.get("enum")
     if isinstance(choices, Sequence) and choices:
         limits.append(max(len(str(choice)) for choice in choices))
-    if isinstance(length := schema.get("maxLength"), int):
+    if (length := _length(schema)) is not None:
         limits.append(length)
     if setter.type in ("integer", "int"):
         limits += _digits(schema)
     return min(limits, default=None)
+
+
+def _length(schema: Mapping[str, object]) -> int | None:
+    length = schema.get("maxLength")
+    return length if isinstance(length, int) else None
 
 
 def _digits(schema: Mapping[str, object]) -> list[int]:

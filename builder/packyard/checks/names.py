@@ -3,6 +3,7 @@ longest, by the limits of the setters that they are made of.
 
     MPIJob NAME    ->  pods NAME-worker-9, each a host name: at most 63 characters
     CronJob NAME   ->  Jobs NAME-28394857
+    JobSet NAME    ->  pods NAME-worker-0-9-x7k2p, whose whole name may have no more, as its webhook says
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.checks import pod as pods
+from packyard.checks import rules
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.longest import Length, longest
+from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError
 from packyard.setters.definition import Definitions, Setter, Substitution
@@ -52,6 +54,7 @@ _KINDS = {
     "Namespace": (_LABEL, ""),
     "Service": (_HOST, ""),
     "Job": (_SHORT, "a label of its pods"),
+    "JobSet": (_HOST, "with which the hosts of its pods begin"),
     "Workflow": (_SHORT, "a label of its pods"),
 }
 
@@ -73,7 +76,7 @@ class _Name:
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that are refused, or may be, once they or what they are derived from are set."""
-    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+    definitions = limited(parsed.krmfile.definitions, rules.sound(parsed)) if parsed.krmfile else Definitions()
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
     found: dict[tuple[str, str], Finding] = {}
     for name in sorted(_all(parsed, _Counts(bound)), key=lambda name: name.left):
@@ -209,3 +212,5 @@ def _derived(root: MappingNode, kind: str, name: Scalar, counts: _Counts) -> Ite
             pod = counts.index(*(inner.get(field) for field in ("completions", "parallelism")) if inner else ())
             after = f"-{job.text('name')}-{counts.index(job.get('replicas'))}-{pod}"
             yield _Name(name, "the host of a pod", _LABEL, after)
+            if inner and inner.get("completions") is not None and inner.text("completionMode") != "NonIndexed":
+                yield _Name(name, "a pod", _LABEL, f"{after}-abcde")

@@ -77,7 +77,20 @@ def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
         name = metadata.get("name") if metadata else None
         if isinstance(name, Scalar):
             found.setdefault(root.text("kind"), {})[name.value] = name
+        service = _made(root)
+        if service is not None:
+            found.setdefault("Service", {})[service.value] = service
     return found
+
+
+def _made(root: MappingNode) -> Scalar | None:
+    """Return the name of the Service that a JobSet makes, in which its pods have theirs."""
+    network = root.mapping("spec", "network")
+    if root.text("kind") != "JobSet" or (network and network.text("enableDNSHostnames") == "false"):
+        return None
+    metadata = root.mapping("metadata")
+    name = (network.get("subdomain") if network else None) or (metadata.get("name") if metadata else None)
+    return name if isinstance(name, Scalar) else None
 
 
 def _references(root: MappingNode) -> Iterator[_Reference | Finding]:

@@ -8,7 +8,15 @@ from packyard.checks.finding import Finding, finding
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError
 from packyard.setters.rules.review import review
-from packyard.setters.rules.rule import read
+from packyard.setters.rules.rule import Rule, read
+
+
+def sound(parsed: Parsed) -> list[Rule]:
+    """Return the rules of a package that can be read; of the others `check` tells."""
+    try:
+        return read(parsed.krmfile.root) if parsed.krmfile else []
+    except InputError:
+        return []
 
 
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
