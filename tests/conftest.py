@@ -95,9 +95,9 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 @pytest.fixture(scope="session")
 def cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with all that acts: Kubernetes' controllers, its scheduler, mpi-operator 0.8.0, kwok 0.8.0."""
-    real.pinned_program("mpi-operator")
-    real.pinned_program("kwok")
+    """The same server with all that acts: Kubernetes' own, those of MPIJobs and JobSets, both 0.8.0, kwok 0.8.0."""
+    for name in ("mpi-operator", "jobset", "kwok"):
+        real.pinned_program(name)
     folder = api_server.folder / "controllers"
     with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):
         yield api_server

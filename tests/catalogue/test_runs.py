@@ -1,7 +1,7 @@
 """Every use case applied for real, side by side with others and with itself, run to its end, and deleted.
 
-Controllers, scheduler and mpi-operator are the real ones; kwok's nodes only pretend to run the pods, so that pods of
-Jobs succeed at once and all others become ready. Nothing here acts on a Workflow or a JobSet.
+Controllers, scheduler, mpi-operator and JobSet's controller are the real ones; kwok's nodes only pretend to run the
+pods, so that pods of Jobs succeed at once and all others become ready. Nothing here acts on a Workflow.
 """
 
 from __future__ import annotations
@@ -199,6 +199,7 @@ def is_ready(item: Object) -> bool:
 
 _IS_FINISHED: dict[str, Callable[[Object], bool]] = {
     "Job": lambda item: bool(condition(item, "Complete")),
+    "JobSet": lambda item: bool(condition(item, "Completed")),
     "MPIJob": lambda item: bool(condition(item, "Succeeded")),
     "Pod": lambda item: phase(item) == "Succeeded" or bool(condition(item, "Ready")),
     "Deployment": is_ready,

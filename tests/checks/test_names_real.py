@@ -22,6 +22,9 @@ JOB = _HEAD.format("batch/v1", "Job") + "spec:\n" + "".join(f"  {line}\n" for li
 INDEXED = JOB.replace("spec:\n", "spec:\n  completionMode: Indexed\n  completions: 100\n  parallelism: 1\n", 1)
 CRON_JOB = _HEAD.format("batch/v1", "CronJob") + "spec:\n  schedule: '* * * * *'\n  jobTemplate:\n    spec:\n"
 CRON_JOB += "".join(f"      {line}\n" for line in TEMPLATE.splitlines())
+JOB_SET = _HEAD.format("jobset.x-k8s.io/v1alpha2", "JobSet") + "spec:\n  replicatedJobs:\n  - name: worker\n"
+JOB_SET += "    template:\n      spec:\n        completions: 100\n"
+JOB_SET += "".join(f"        {line}\n" for line in TEMPLATE.splitlines())
 SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
 CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
 SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}
@@ -55,8 +58,17 @@ def namespace(api_server: Api) -> str:
 def test_finds_the_names_that_the_api_server_refuses(
     text: str, place: str, value: str, api_server: Api, namespace: str
 ) -> None:
+    judge(api_server, namespace, text, place, value)
+
+
+@pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
+def test_finds_the_names_that_the_webhook_of_job_sets_refuses(name: str, cluster: Api, namespace: str) -> None:
+    judge(cluster, namespace, JOB_SET, "NAME", name)
+
+
+def judge(api: Api, namespace: str, text: str, place: str, value: str) -> None:
     for name, found in {**SOUND, place: value}.items():
         text = text.replace(name, found)
-    refusal = api_server.create(yaml.safe_load(text), namespace, dry_run=True).refusal
+    refusal = api.create(yaml.safe_load(text), namespace, dry_run=True).refusal
     findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
     assert bool([each for each in findings if each.rule in ("no-name", "name-too-long")]) == bool(refusal), refusal

@@ -1,12 +1,13 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service api|controllers FOLDER``.
 
 ``api`` is etcd and kube-apiserver, with the definitions of custom resources. ``controllers`` works on it: Kubernetes'
-controllers, its scheduler, mpi-operator, and kwok, whose nodes only pretend to run pods. What listens does so on
-127.0.0.1, and what is written is written to FOLDER.
+controllers, its scheduler, mpi-operator, the controller of JobSets with its webhooks, and kwok, whose nodes only
+pretend to run pods. What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 import shutil
@@ -16,16 +17,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import requests
 import yaml
 
 from controlplane import shared
 from controlplane.api import Api, Object
 from real import TOOLS
 
-KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (TOOLS / n for n in ("kubernetes", "kwok", "mpi-operator", "manifests"))
+KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, MANIFESTS = (
+    TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "jobset", "manifests")
+)
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
 _MPI_IN_HASTE = ("--controller-queue-rate-limit=1000", "--controller-queue-burst=1000")
@@ -108,12 +112,64 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
+    _start_jobset(folder, programs, api)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
     flags = [f"--kubeconfig={config}", f"--config={stages}", "--manage-all-nodes", "--node-ip=127.0.0.1"]
     kwok = _start(programs, folder, KWOK, *flags)
     _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
+
+
+def _start_jobset(folder: Path, programs: ExitStack, api: Api) -> None:
+    """Run the controller of JobSets, and register its webhooks, which have the API server's own certificate."""
+    certificates = folder / "certificates"
+    certificates.mkdir(exist_ok=True)
+    for name, of_server in (("tls.crt", "apiserver.crt"), ("tls.key", "apiserver.key")):
+        shutil.copy(api.folder / of_server, certificates / name)
+    port = programs.enter_context(_port())
+    configuration = {
+        "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+        "kind": "Configuration",
+        "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(certificates)},
+        "internalCertManagement": {"enable": False},
+        "leaderElection": {"leaderElect": False},
+        "metrics": {"bindAddress": "0"},
+        "health": {"healthProbeBindAddress": "0"},
+        "clientConnection": {"qps": 1000, "burst": 1000},
+    }
+    (folder / "jobset.yaml").write_text(json.dumps(configuration))
+    flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--config={folder / 'jobset.yaml'}"]
+    jobset = _start(programs, folder, JOBSET, *flags)
+    _wait("jobset", jobset, lambda: _listens(port))
+    for item in _webhooks(f"https://127.0.0.1:{port}", (certificates / "tls.crt").read_bytes()):
+        api.create(item).expect_done()
+        programs.callback(_delete, api, item)
+
+
+def _webhooks(url: str, certificate: bytes) -> Iterator[Object]:
+    """Yield the module's webhooks as its own patches leave them, but for what listens here in place of a Service."""
+    bundle = base64.b64encode(certificate).decode()
+    of_job_sets = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    for item in _manifests():
+        if item["kind"] in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+            for webhook in item["webhooks"]:
+                path = webhook["clientConfig"]["service"]["path"]
+                webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
+                if webhook["rules"][0]["resources"] == ["pods"]:
+                    webhook["objectSelector"] = of_job_sets
+            yield item
+
+
+def _delete(api: Api, item: Object) -> None:
+    """Delete an object of a server that others may still use; one that has ended needs no tidying."""
+    with suppress(requests.ConnectionError):
+        api.delete(item).expect_done()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _node(name: str) -> Object:
@@ -158,7 +214,8 @@ def _wait(name: str, process: subprocess.Popen[bytes], is_done: Callable[[], boo
 def _port() -> Iterator[int]:
     """Keep a free port for a program that shares it: bound here without listening, so that no other is given it."""
     with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):  # a program asks for one of them
+            holder.setsockopt(socket.SOL_SOCKET, option, 1)
         holder.bind(("127.0.0.1", 0))
         yield holder.getsockname()[1]
 

@@ -1,6 +1,7 @@
 """The pods that controllers make of workloads, and what else they add to the namespace.
 
-Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, and of the Job controller of Kubernetes 1.34.
+Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, of JobSet 0.8.0, `pkg/controllers/jobset_controller.go`,
+and of the Job controller of Kubernetes 1.34.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from workload.objects import Object
 NAMESPACE = "ml"
 
 _OPERATOR = "training.kubeflow.org"
+_JOB_SET = "jobset.sigs.k8s.io"
 _CONFIG_DIR = "/etc/mpi"
 #: The environment that the operator adds to the launcher (`ompiEnvVars`, `nvidiaDisableEnvVars`).
 _LAUNCHER = {
@@ -150,6 +152,29 @@ def _job_pod(name: str, pod_name: str, spec: Object) -> Object:
     for key in ("job-name", "batch.kubernetes.io/job-name"):
         pod["metadata"]["labels"][key] = name
     return pod
+
+
+def job_set(item: Object, restarts: int = 0) -> tuple[list[Object], list[Object]]:
+    """Return the Service of a JobSet, and its Jobs, those of the first try or of a later one."""
+    name, spec = item["metadata"]["name"], item["spec"]
+    network = spec["network"]
+    selector = {f"{_JOB_SET}/jobset-name": name}
+    service = {"clusterIP": "None", "selector": selector}
+    service["publishNotReadyAddresses"] = network["publishNotReadyAddresses"]
+    jobs = []
+    for replicated in spec["replicatedJobs"]:
+        for index in range(replicated.get("replicas", 1)):
+            job = deepcopy(replicated["template"])
+            template = job["spec"]["template"]
+            template["metadata"]["labels"] |= selector | {
+                f"{_JOB_SET}/job-index": str(index),
+                f"{_JOB_SET}/replicatedjob-name": replicated["name"],
+                f"{_JOB_SET}/restart-attempt": str(restarts),
+            }
+            template["spec"]["subdomain"] = network["subdomain"]
+            metadata = {"name": f"{name}-{replicated['name']}-{index}", "namespace": NAMESPACE}
+            jobs.append({"apiVersion": "batch/v1", "kind": "Job", **job, "metadata": metadata})
+    return [_object("Service", network["subdomain"], spec=service)], jobs
 
 
 def pod(item: Object) -> list[Object]:

@@ -44,6 +44,16 @@ def run_mpi_job(cluster: Cluster, job: Object) -> MpiRun:
     return MpiRun(cluster.start(made.launcher), workers)
 
 
+def jobs_of(cluster: Cluster, objects: Sequence[Object], restarts: int = 0) -> list[Object]:
+    """Return the Jobs among some objects and those that JobSets make, at first or after so many restarts."""
+    found = of_kind(objects, "Job")
+    for item in of_kind(objects, "JobSet"):
+        services, jobs = controllers.job_set(item, restarts)
+        cluster.objects.apply(services)
+        found += jobs
+    return found
+
+
 def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     """Start all pods of a workload of Kubernetes' own; of a Job with a ``parallelism`` so many at a time."""
     described = _CONTROLLERS[item["kind"]](item)
@@ -82,7 +92,10 @@ def run_workflow(cluster: Cluster, item: Object) -> list[Pod]:
 
 
 def start_again(cluster: Cluster, jobs: Sequence[Object], pod: Pod) -> Pod:
-    """Do with a pod that failed what its kubelet does, or else its Indexed Job; return the pod in its place."""
+    """Do with a pod that failed what its kubelet does, or else its Indexed Job; return the pod in its place.
+
+    A pod of a JobSet is replaced, failed or not, by that of a Job among ``jobs`` that the JobSet has made anew.
+    """
     if pod.described["spec"]["restartPolicy"] == "OnFailure":
         cluster.restart(pod)
         return pod

@@ -1,4 +1,4 @@
-"""Our controllers make the pods that the real ones make: mpi-operator's, and the Job controller of Kubernetes."""
+"""Our controllers make the pods that the real ones make: mpi-operator's, JobSet's, and the Job controller's."""
 
 from __future__ import annotations
 
@@ -115,3 +115,27 @@ def test_pods_of_a_job_are_those_of_its_controller(mode: str, cluster: Api, monk
         name = mine["metadata"].pop("name")
         assert other["metadata"]["name"].startswith(name.removesuffix("x7k2p"))
         assert list(missing(mine, other)) == []
+
+
+def test_pods_of_a_job_set_are_those_of_its_controller(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ((package, each) for package in PACKAGES for each in package.use_cases)
+    package, use_case = next(each for each in found if len(roles(shipped(*each).parse())) > 1)
+    namespace = cluster.create_namespace(level(shipped(package, use_case).parse()))
+    monkeypatch.setattr(controllers, "NAMESPACE", namespace)
+    objects = catalogue.set_objects(package, use_case)
+    (item,) = deploy.of_kind(objects, "JobSet")
+    services, jobs = controllers.job_set(deepcopy(item))
+    expected = [pod for job in jobs for pod in controllers.job(job)]
+    apply(cluster, objects, namespace)
+    theirs = pods(cluster, namespace, len(expected))
+    assert len(theirs) == len(expected)
+    for mine, other in zip(sorted(expected, key=lambda pod: pod["spec"]["hostname"]), theirs, strict=True):
+        name = mine["metadata"].pop("name")
+        assert other["metadata"]["name"].startswith(name.removesuffix("x7k2p"))
+        assert list(missing(mine, other)) == []
+    for service in services:
+        assert list(missing(service, cluster.read(service, namespace).expect_done())) == []
+
+
+def roles(objects: list[Object]) -> list[Object]:
+    return [role for item in deploy.of_kind(objects, "JobSet") for role in item["spec"]["replicatedJobs"]]

@@ -51,13 +51,16 @@ def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
     objects = catalogue.set_objects(package, use_case)
-    jobs = [job for job in deploy.of_kind(objects, "Job") if job["spec"].get("completionMode") == "Indexed"]
-    loses_one(new_cluster(objects), jobs)
+    loses_one(new_cluster(objects), objects)
 
 
-def loses_one(cluster: Cluster, jobs: list[Object]) -> None:
-    """Start the pods of some Jobs, kill the last when their programs run, and see what the others do."""
+def loses_one(cluster: Cluster, objects: list[Object]) -> None:
+    """Start the pods of all Indexed Jobs, kill the last when their programs run, and see what the others do."""
     cluster.hold = True
+    jobs, later = (
+        [job for job in deploy.jobs_of(cluster, objects, restarts) if job["spec"].get("completionMode") == "Indexed"]
+        for restarts in (0, 1)
+    )
     pods = [pod for job in jobs for pod in deploy.run_pods(cluster, job)]
     deploy.wait_until(lambda: all(pod.records for pod in pods), pods)
     pods[-1].kill()
@@ -66,7 +69,7 @@ def loses_one(cluster: Cluster, jobs: list[Object]) -> None:
         assert pod.wait() != 0, pod.log
     for pod in pods:
         pod.release()
-    for pod in [deploy.start_again(cluster, jobs, pod) for pod in pods]:
+    for pod in [deploy.start_again(cluster, later, pod) for pod in pods]:
         assert pod.wait() == 0, pod.log
 
 

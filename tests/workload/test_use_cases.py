@@ -86,7 +86,7 @@ def _without(keys: frozenset[str], value: Any) -> Any:
 
 def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
     """Apply the objects of a use case, and see all that runs to its end."""
-    workloads = deploy.of_kind(objects, "MPIJob", "Job", "Deployment", "Pod")
+    workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
     if not workloads:
@@ -107,8 +107,12 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
                 leaves_its_output(record, worker)
     # All at once, for they may wait for each other.
     servers, jobs, pods = (
-        [pod for item in deploy.of_kind(workloads, kind) for pod in deploy.run_pods(cluster, item)]
-        for kind in ("Deployment", "Job", "Pod")
+        [pod for item in items for pod in deploy.run_pods(cluster, item)]
+        for items in (
+            deploy.of_kind(workloads, "Deployment"),
+            deploy.jobs_of(cluster, workloads),
+            deploy.of_kind(workloads, "Pod"),
+        )
     )
     cluster.wait_ready(*servers)
     for pod in [pod for pod in [*servers, *jobs, *pods] if not is_asleep(pod)]:
