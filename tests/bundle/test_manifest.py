@@ -6,7 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from packyard.bundle import record
 from packyard.bundle.archive import Member
 from packyard.bundle.manifest import FILE, Manifest, Parameter, UseCase, file_digests
 from packyard.bundle.requirements import Requirement
@@ -38,6 +41,18 @@ def changed(**fields: Any) -> bytes:
 def test_parsing_what_was_written_gives_the_same_manifest_and_bytes() -> None:
     assert Manifest.parse(MANIFEST.to_bytes()) == MANIFEST
     assert Manifest.parse(MANIFEST.to_bytes()).to_bytes() == MANIFEST.to_bytes()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_writes_what_json_would_write(document: dict[str, object]) -> None:
+    expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    assert record.to_bytes(document) == expected.encode()
 
 
 def test_is_readable_json_with_sorted_keys_and_a_final_newline() -> None:

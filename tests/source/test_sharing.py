@@ -6,11 +6,17 @@ import pytest
 
 import real
 import workspaces
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.listing import list_setters
+from packyard.setters.plan import plan_fields
 from packyard.source import package, workspace
-from packyard.source.compose import compose_all
+from packyard.source.accumulate import Object
+from packyard.source.compose import Composed, compose_all
+from packyard.source.package import UseCase
 from packyard.text import sharing
-from packyard.text.document import parse_shared, parse_text
+from packyard.text.document import parse, parse_shared, parse_text
 from packyard.text.node import Comment, Document, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.plain import to_value
 from packyard.text.sharing import Sharing, once
 
 CATALOGUE = workspace.read(real.REPOSITORY)
@@ -51,6 +57,76 @@ def test_composes_the_same_without_sharing() -> None:
     with Sharing():
         shared = compose_all(CATALOGUE, package.read(CATALOGUE, name))
     assert [item.shipped for item in composed] == [item.shipped for item in shared]
+
+
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"
+CHANGES = {
+    "operate": "- {op: replace, path: /metadata/name, value: b}\n- {op: add, path: /data/0/l, value: w}\n",
+    "merge": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: b\n",
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("changed", [0, 1])
+@pytest.mark.parametrize("before", [False, True])
+def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before: bool) -> None:
+    """They share what neither of them has changed; also where the first was changed before it was copied."""
+    (document,), (change,) = parse_text(Source("a.yaml", SECRET)), parse_text(Source("b.yaml", CHANGES[how]))
+    assert isinstance(document.root, Mapping)
+    drawn_before = drawn(document)
+    first = Object(document.root, "a")
+    if before:
+        (early,) = parse_text(Source("c.yaml", "- {op: add, path: /metadata/labels/early, value: x}\n"))
+        assert isinstance(early.root, Sequence)
+        first.operate(early.root)
+    both = [first, first.copy()]
+    kept = both[1 - changed]
+    texts = [item.write() for item in both]
+    assert texts[0] == texts[1]
+    assert (b"early" in texts[0]) is before
+    for _ in range(2):
+        getattr(both[changed], how)(change.root)
+        assert both[changed].identity[3] == "b"
+        assert (kept.identity[3], kept.write()) == ("a", texts[0])
+        assert Object(kept.root, "").write() == texts[0], "not only what it remembers"
+        assert b"name: b" in both[changed].write()
+    if not before:
+        assert drawn(document) == drawn_before
+
+
+@pytest.mark.parametrize("name", workspaces.names())
+def test_what_is_told_of_a_use_case_is_what_its_files_say(name: str) -> None:
+    """Both are taken from the files as they were before they had values; see `Composed.unset`."""
+    with Sharing():
+        composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+    assert any(edits for item in composed for _, edits in item.unset.values())
+    for item in composed:
+        parsed = [document for _, file in item.objects for document in parse(item.files[file], file)]
+        assert item.values() == [to_value(document.root) for document in parsed]
+        assert item.rows() == list_setters(item.package_files(), item.definitions)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: 1 # {'$openapi':'V'}", "'2'"),
+        ("a: # {'$openapi':'V'}", "2"),
+        ("a: 'x' # {'$openapi':'V'}", "line\n"),
+        ("a: |\n  x\n# {'$openapi':'V'}", "two\nlines\n"),
+        ("a: x # {'$openapi':'V'}", "# no comment"),
+        ("a: [x, y] # {'$openapi':'L'}", "z"),
+        ("a: # {'$openapi':'L'}\n- x\n- y", "z"),
+    ],
+)
+def test_values_of_fields_are_those_of_the_file_with_them(text: str, value: str) -> None:
+    data = text.replace("'$openapi':'L'", '"$openapi":"L"').replace("'$openapi':'V'", '"$openapi":"V"').encode()
+    setters = {"V": Setter("V", value), "L": Setter("L", values=(value, "2"), type="array")}
+    plan = plan_fields({"f": data}, Definitions(setters), setters)
+    made = plan.files.get("f", data)
+    assert made != data or "|" in text
+    use_case = UseCase(path="a", base="b")
+    composed = Composed(use_case, {"f": made}, {"f": (data, plan.edits.get("f", ()))}, (("K", "f"),))
+    assert composed.values() == [to_value(document.root) for document in parse(made, "f")]
 
 
 def test_remembers_only_within_and_goes_on_where_it_is_entered_again() -> None:

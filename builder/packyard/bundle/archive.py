@@ -120,7 +120,11 @@ def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS)
     An existing file or directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the
     umask. A writer that is killed leaves at most a directory called ``.<top>.<random>.tmp``.
     """
-    name, members = read_tar(decompress(data, limits=limits), top=top, limits=limits)
+    return write(*read_tar(decompress(data, limits=limits), top=top, limits=limits), into)
+
+
+def write(name: str, members: Iterable[Member], into: Path) -> Path:
+    """Write files that were checked as one new directory in ``into``, as `unpack` does, and return it."""
     target_dir = into / name
     if not into.is_dir():
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
@@ -141,14 +145,19 @@ def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS)
 
 
 def _write_files(top_dir: Path, members: Iterable[Member]) -> None:
-    top_dir.mkdir(mode=0o755)
+    made: set[str] = set()
     for member in members:
-        file = top_dir / member.path
-        for directory in reversed(file.relative_to(top_dir).parents[:-1]):
-            (top_dir / directory).mkdir(mode=0o755, exist_ok=True)
+        parents = member.path.split("/")[:-1]
+        for length in range(len(parents) + 1):
+            folder = "/".join([str(top_dir), *parents[:length]])
+            if folder not in made:
+                os.mkdir(folder, mode=0o755)  # noqa: PTH102  # a text: a `Path` for each takes as long as writing them
+                made.add(folder)
         mode = 0o755 if member.executable else 0o644
-        with open(file, "xb", opener=partial(os.open, mode=mode)) as stream:
-            stream.write(member.data)
+        with open(f"{top_dir}/{member.path}", "xb", buffering=0, opener=partial(os.open, mode=mode)) as stream:
+            left = memoryview(member.data)
+            while left:
+                left = left[stream.write(left) :]
 
 
 def _entry(top: str, member: Member) -> tar.Entry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from packyard.bundle import bundle, documented, readme, requirements
 from packyard.bundle.archive import Member
@@ -11,17 +11,13 @@ from packyard.bundle.bundle import Bundle
 from packyard.bundle.documented import DocumentedUseCase
 from packyard.bundle.manifest import Parameter, UseCase
 from packyard.setters import krmfile
-from packyard.setters.listing import Row, list_setters, rule_rows
+from packyard.setters.listing import Row, rule_rows
 from packyard.source import package as packages
 from packyard.source import preset, scripts
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
 from packyard.source.preset import Preset
 from packyard.source.workspace import Workspace
-from packyard.text.document import parse_shared
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Source
-from packyard.text.plain import to_value
 from packyard.text.sharing import Sharing
 
 
@@ -33,7 +29,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     composed = compose_all(workspace, package)
-    rows = {item.use_case.path: list_setters(item.package_files(), item.definitions) for item in composed}
+    rows = {item.use_case.path: item.rows() for item in composed}
     described = {item.use_case.path: _describe(item, rows[item.use_case.path]) for item in composed}
     documented = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
     members = [
@@ -49,18 +45,8 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
 
 
-def _objects(item: Composed) -> list[Mapping[str, object]]:
-    found: list[Mapping[str, object]] = []
-    for _, name in item.objects:
-        for document in parse_shared(Source(name, item.files[name].decode())):
-            value = to_value(document.root) if isinstance(document.root, MappingNode) else None
-            if isinstance(value, dict):
-                found.append(value)
-    return found
-
-
 def _describe(item: Composed, rows: Sequence[Row]) -> UseCase:
-    objects = _objects(item)
+    objects = item.values()
     setters = {
         row.name: Parameter(
             type=row.type or "string", required=row.required, default=row.default, description=row.description

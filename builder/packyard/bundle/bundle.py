@@ -32,13 +32,12 @@ class Bundle:
         ``what`` names it in messages. Nothing is written.
         """
         try:
-            return cls._open(data)
+            return cls._read(archive.decompress(data), data)
         except IntegrityError as error:
             raise IntegrityError(*(_placed(problem, what) for problem in error.problems)) from error
 
     @classmethod
-    def _open(cls, data: bytes) -> Bundle:
-        tar = archive.decompress(data)
+    def _read(cls, tar: bytes, data: bytes) -> Bundle:
         top, members = archive.read_tar(tar)
         found = [member.data for member in members if member.path == manifest.FILE]
         if not found:
@@ -72,7 +71,8 @@ def build(
         name=name, version=version, model=model, files=manifest.file_digests(files), use_cases=use_cases
     )
     files.append(Member(path=manifest.FILE, data=described.to_bytes()))
-    return Bundle.open(archive.compress(archive.pack(name, files)), what=name)
+    tar = archive.pack(name, files)
+    return Bundle._read(tar, archive.compress(tar))
 
 
 def _placed(problem: Problem, what: str) -> Problem:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import assemble, tree
+from packyard.bundle.archive import Member
 from packyard.bundle.packed import Packed
 from packyard.bundle.staging import staging
 from packyard.digest import Digest
@@ -81,18 +82,24 @@ class Packing:
 
     def __call__(self, name: str) -> tuple[Packed, str]:
         """Return a package's bundle, and why it was not kept, if so."""
+        packed, _, fault = self.make(name)
+        return packed, fault
+
+    def make(self, name: str) -> tuple[Packed, Sequence[Member] | None, str]:
+        """Return what a call does, with the bundle's files where they are at hand."""
         found = self.find(name)
         if found is not None:
-            return found, ""
+            return found, None, ""
         sharing, shared = _of_run(self.run)
         with Reads(self.plan.root_dir, shared) as reads, sharing:
-            packed = Packed.of(assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version))
+            bundle = assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version)
+        packed = Packed.of(bundle)
         if self.kept:
             try:
                 self.kept.keep(self._key(name), reads, packed.to_bytes())
             except UnavailableError as error:
-                return packed, str(error)
-        return packed, ""
+                return packed, bundle.members, str(error)
+        return packed, bundle.members, ""
 
     def find(self, name: str) -> Packed | None:
         """Return a package's bundle if it is kept."""
@@ -123,7 +130,7 @@ class _Staging:
         self.stage_dir = stage_dir
 
     def __call__(self, name: str) -> Built:
-        packed, fault = self.packing(name)
-        staged = tree.stage(packed, self.out_dir, self.stage_dir)
+        packed, members, fault = self.packing.make(name)
+        staged = tree.stage(packed, self.out_dir, self.stage_dir, members)
         size = len(packed.data)
         return Built(name=name, version=packed.version, tar=packed.tar, size=size, staged=staged, fault=fault)

@@ -16,7 +16,7 @@ Object = Mapping[str, Any]
 
 def pods(value: object) -> Iterator[Object]:
     """Yield every pod's ``spec`` in ``value``, an object or a list of them."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # in this order: most of what is met is a dict, or no collection at all
         if isinstance(value.get("containers"), list):
             yield value
         templates = [item for item in mappings(value.get("templates")) if _argo_containers(item)]
@@ -24,7 +24,8 @@ def pods(value: object) -> Iterator[Object]:
         value = [field for key, field in value.items() if key != "templates" or not templates]
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from pods(item)
+            if not isinstance(item, (str, int, float)):
+                yield from pods(item)
 
 
 def _argo_containers(template: Object) -> list[Object]:
@@ -58,12 +59,12 @@ def containers(pod: Object) -> Iterator[Object]:
 
 def mapping(value: object) -> Object:
     """Return a mapping as it is, and anything else as an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, (dict, Mapping)) else {}
 
 
 def mappings(value: object) -> list[Object]:
     """Return the mappings in a list, and nothing where it is no list."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, (dict, Mapping))] if isinstance(value, list) else []
 
 
 def text(value: object) -> str:

@@ -20,7 +20,7 @@ from packyard.errors import InputError, Problem
 from packyard.text.sharing import once
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 
 class Row(Protocol):
@@ -76,12 +76,18 @@ def _environment() -> Environment:
     return environment
 
 
+def _template(environment: Environment, file: str, text: str) -> Template:
+    from jinja2 import Template
+
+    code = environment.compile(text, filename=file)
+    return Template.from_code(environment, code, dict(environment.globals))
+
+
 def _render(environment: Environment, file: str, text: str, context: Mapping[str, object]) -> str:
-    from jinja2 import Template, TemplateSyntaxError
+    from jinja2 import TemplateSyntaxError
 
     try:
-        code = once(("fragment", file, text), lambda: environment.compile(text, filename=file))
-        return Template.from_code(environment, code, dict(environment.globals)).render(context)
+        return once(("fragment", file, text), lambda: _template(environment, file, text)).render(context)
     except TemplateSyntaxError as error:
         raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
     except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …

@@ -69,9 +69,10 @@ class Requirement:
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
     """Return what ``objects`` need and do not bring, sorted, each once."""
-    found = {*_definitions(objects), *_namespaces(objects), *_mounted(objects), *_resources(objects)}
-    found.update(requirement for pod in pods(objects) for requirement in _references(pod))
-    level = pod_security.find(pods(objects))
+    specs = list(pods(objects))
+    found = {*_definitions(objects), *_namespaces(objects), *_mounted(objects, specs), *_resources(specs)}
+    found.update(requirement for pod in specs for requirement in _references(pod))
+    level = pod_security.find(specs)
     if level is not None:
         found.add(Requirement(kind="PodSecurity", name=level.name, detail="; ".join(level.objections)))
     brought = {(text(item.get("kind")), text(mapping(item.get("metadata")).get("name"))) for item in objects}
@@ -81,8 +82,9 @@ def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
 
 def images(objects: Sequence[Object]) -> tuple[str, ...]:
     """Return the image references of all pod templates, wherever they sit, sorted; those still unset are left out."""
-    found = {text(container.get("image")) for pod in pods(objects) for container in containers(pod)}
-    volumes = (volume for pod in pods(objects) for volume in mappings(pod.get("volumes")))
+    specs = list(pods(objects))
+    found = {text(container.get("image")) for pod in specs for container in containers(pod)}
+    volumes = (volume for pod in specs for volume in mappings(pod.get("volumes")))
     found.update(text(mapping(volume.get("image")).get("reference")) for volume in volumes)
     return tuple(sorted(found - {""}))
 
@@ -111,8 +113,8 @@ def _namespaces(objects: Iterable[Object]) -> Iterator[Requirement]:
             yield Requirement(kind="Namespace", name=name)
 
 
-def _mounted(objects: Sequence[Object]) -> Iterator[Requirement]:
-    volumes = [volume for pod in pods(objects) for volume in mappings(pod.get("volumes"))]
+def _mounted(objects: Sequence[Object], specs: Sequence[Object]) -> Iterator[Requirement]:
+    volumes = [volume for pod in specs for volume in mappings(pod.get("volumes"))]
     volumes += [mapping(item.get("spec")) for item in objects if item.get("kind") == "PersistentVolume"]
     for volume in volumes:
         if isinstance(export := volume.get("nfs"), Mapping):
@@ -121,8 +123,8 @@ def _mounted(objects: Sequence[Object]) -> Iterator[Requirement]:
             yield Requirement(kind="CSIDriver", name=driver)
 
 
-def _resources(objects: Sequence[Object]) -> Iterator[Requirement]:
-    for container in (container for pod in pods(objects) for container in containers(pod)):
+def _resources(specs: Sequence[Object]) -> Iterator[Requirement]:
+    for container in (container for pod in specs for container in containers(pod)):
         resources = mapping(container.get("resources"))
         for name, amount in {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}.items():
             if isinstance(name, str) and "/" in name and str(amount) != "0":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.errors import InputError, IntegrityError, Problem
 
@@ -33,8 +33,7 @@ _EXTENSION_LIMIT = 64 * 1024
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry of an archive, as it stands there; ``kind`` is tar's type flag."""
 
     name: str
@@ -114,8 +113,7 @@ def _split(text: str) -> tuple[bytes, bytes]:
     raise InputError(Problem("the path is too long for a tar archive", file=text, hint="shorten it to 100 characters"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Header:
+class _Header(NamedTuple):
     name: str
     kind: str
     mode: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.bundle import archive, manifest, staging
@@ -18,8 +19,11 @@ from packyard.digest import Digest
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
 
 
-def stage(packed: Packed, out_dir: Path, stage_dir: Path) -> bool:
-    """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes; say whether it was needed."""
+def stage(packed: Packed, out_dir: Path, stage_dir: Path, members: Sequence[Member] | None = None) -> bool:
+    """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes; say whether it was needed.
+
+    ``members`` are those of the bundle, where they are at hand.
+    """
     name = packed.name
     before = find_build(out_dir / name)
     tarball = out_dir / f"{name}.tar.gz"
@@ -29,7 +33,7 @@ def stage(packed: Packed, out_dir: Path, stage_dir: Path) -> bool:
         stage_dir.mkdir(parents=True, exist_ok=True)
         for path in (stage_dir / name, stage_dir / tarball.name):  # what a worker left that died at it
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        archive.unpack(packed.data, stage_dir, top=name)
+        archive.write(name, archive.read(packed.data, top=name) if members is None else members, stage_dir)
         (stage_dir / tarball.name).write_bytes(packed.data)
     except OSError as error:
         raise UnavailableError(f"{error.filename or stage_dir}: {error.strerror}") from error

@@ -5,7 +5,7 @@ Which comment binds which field is `binding`; how a value is written is `value` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from packyard.setters import binding as bindings
 from packyard.setters import block, value
@@ -41,9 +41,10 @@ class Change(Value):
 class Fields:
     """The edits and changes of one file, gathered document by document; ``counts`` are the fields of each setter."""
 
-    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter]) -> None:
+    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], names: Collection[str] = ("",)) -> None:
         self.definitions = definitions
         self.changed = changed
+        self.names = () if "" in names else names  # of what reaches a changed setter, where that is known
         self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
         self.changes: list[Change] = []
@@ -51,6 +52,8 @@ class Fields:
     def visit(self, document: Document) -> None:
         """Set the fields of a document."""
         for bound in bindings.find(document):
+            if self.names and bound.reference.name not in self.names:
+                continue
             definition = self.definitions.resolve(bound.reference)
             if definition is None or not sets(definition, bound.node):
                 continue

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
+from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import decode, parse_shared
-from packyard.text.node import Source
+from packyard.text.node import Scalar, Source
+from packyard.text.sharing import once
 from packyard.text.value import Value
 
 TYPE_CHECKING = False
@@ -134,13 +136,24 @@ def count_fields(package: PackageFiles, definitions: Definitions, known: Counts 
 
 
 def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
+    text = decode(data, name)[1]
     counts: Counter[str] = Counter()
-    for document in parse_shared(Source(name, decode(data, name)[1]), around=comment.MARKS):
-        for bound in bindings.find(document):
-            definition = definitions.resolve(bound.reference)
-            if definition is not None and sets(definition, bound.node):
-                counts.update(definitions.setters_of(definition))
+    for bound, count in once(("bound", text), lambda: _bound(Source(name, text))):
+        definition = definitions.resolve(bound.reference)
+        if definition is not None and sets(definition, bound.node):
+            for setter in definitions.setters_of(definition):
+                counts[setter] += count
     return counts
+
+
+def _bound(source: Source) -> list[tuple[Binding, int]]:
+    """Return the bound fields of a file, of those that nothing here tells apart the first, and their number."""
+    found: dict[tuple[str, str, bool], list[Binding]] = {}
+    for document in parse_shared(source, around=comment.MARKS):
+        for bound in bindings.find(document):
+            key = (bound.reference.kind, bound.reference.name, isinstance(bound.node, Scalar))
+            found.setdefault(key, []).append(bound)
+    return [(alike[0], len(alike)) for alike in found.values()]
 
 
 def _tagged_rows(package: PackageFiles) -> list[Row]:

@@ -24,9 +24,12 @@ from packyard.text.value import Value
 
 
 class Plan(Value):
-    """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields."""
+    """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields.
 
-    __slots__ = ("changes", "counts", "definitions", "files")
+    ``edits`` are those that made the new bytes of resource files, where they are known.
+    """
+
+    __slots__ = ("changes", "counts", "definitions", "edits", "files")
 
     def __init__(
         self,
@@ -34,8 +37,10 @@ class Plan(Value):
         files: Mapping[str, bytes] | None = None,
         counts: Mapping[str, int] | None = None,
         definitions: Definitions | None = None,
+        edits: Mapping[str, Sequence[Edit]] | None = None,
     ) -> None:
         self.changes = changes
+        self.edits: Mapping[str, Sequence[Edit]] = edits or {}
         self.files: Mapping[str, bytes] = files or {}
         self.counts: Mapping[str, int] = counts or {}
         self.definitions = definitions or Definitions()
@@ -146,16 +151,20 @@ class Copies:
         if known is None:
             self._planned[krmfile, data] = known = planned(data, name)
             return known
-        return _Planned(known.data, [change.replaced(file=name) for change in known.changes], known.counts)
+        changes = [change.replaced(file=name) for change in known.changes]
+        return _Planned(known.data, changes, known.counts, known.edits)
 
 
 class _Planned:
     """One file's part of a plan; ``data`` is None where it stays as it is."""
 
-    __slots__ = ("changes", "counts", "data")
+    __slots__ = ("changes", "counts", "data", "edits")
 
-    def __init__(self, data: bytes | None, changes: list[Change], counts: Mapping[str, int]) -> None:
+    def __init__(
+        self, data: bytes | None, changes: list[Change], counts: Mapping[str, int], edits: Sequence[Edit]
+    ) -> None:
         self.data = data
+        self.edits = edits
         self.changes = changes
         self.counts = counts
 
@@ -176,14 +185,15 @@ def _plan_fields(
     changes: list[Change] = []
     counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
+    edits: dict[str, Sequence[Edit]] = {}
     names = _names(definitions, changed)
 
     def plan_file(data: bytes, name: str) -> _Planned:
-        fields = Fields(definitions, changed)
+        fields = Fields(definitions, changed, names)
         source = Source(name, decode(data, name)[1])
         for document in parse_shared(source, around=names):
             fields.visit(document)
-        return _Planned(_applied(data, source, fields.edits), fields.changes, fields.counts)
+        return _Planned(_applied(data, source, fields.edits), fields.changes, fields.counts, fields.edits)
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
@@ -193,7 +203,8 @@ def _plan_fields(
                 counts[name] += count
             if planned.data is not None:
                 files[path] = planned.data
-    return Plan(tuple(changes), files, counts, definitions)
+                edits[path] = planned.edits
+    return Plan(tuple(changes), files, counts, definitions, edits)
 
 
 def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]:

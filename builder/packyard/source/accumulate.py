@@ -1,43 +1,78 @@
-"""The objects of a part: gathered, then changed by its components, then by its patches, as kustomize does."""
+"""The objects of a part: gathered, then changed by its components, then by its patches, as kustomize does.
+
+What several use cases begin with is gathered once: an object is copied when the first of them changes it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import parts, patch, pods
 from packyard.source.parts import Part, Patch
+from packyard.source.patch import Working
+from packyard.text import layout
 from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence
+from packyard.text.node import Node, Sequence
+
+Identity = tuple[str, str, str, str]
+"""apiVersion, kind, namespace and name of an object."""
 
 
-@dataclass(slots=True)
 class Object:
-    """A Kubernetes object on its way, and the stem of the file that it came from."""
+    """A Kubernetes object on its way, and the stem of the file that it came from; `root` is for reading."""
 
-    root: MappingNode
-    stem: str
+    __slots__ = ("_identity", "_working", "_written", "root", "stem")
+
+    def __init__(self, root: MappingNode, stem: str) -> None:
+        self.root = root
+        self.stem = stem
+        self._working: Working | None = None  # none of it is this object's own
+        self._identity: Identity | None = None
+        self._written: bytes | None = None
 
     @property
-    def identity(self) -> tuple[str, str, str, str]:
+    def identity(self) -> Identity:
         """apiVersion, kind, namespace and name, as they are now."""
-        metadata = self.root.mapping("metadata")
-        texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
-        return (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
+        if self._identity is None:
+            metadata = self.root.mapping("metadata")
+            texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
+            self._identity = (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
+        return self._identity
 
     def label(self, name: str) -> str:
         """Return a label of the object, an empty text where it has none."""
         labels = self.root.mapping("metadata", "labels")
         return labels.text(name) if labels else ""
 
+    def write(self) -> bytes:
+        """Return the object's file."""
+        if self._written is None:
+            self._written = layout.write(self.root)
+        return self._written
+
     def copy(self) -> Object:
-        """Return an object that may be changed without changing this one."""
-        root = patch.clone(self.root)
-        assert isinstance(root, MappingNode)
-        return Object(root, self.stem)
+        """Return an object that may be changed without changing this one, nor this one it."""
+        copied = Object(self.root, self.stem)
+        copied._identity, copied._written = self._identity, self._written
+        self._working = None
+        return copied
+
+    def operate(self, operations: Sequence) -> None:
+        """Apply RFC 6902 operations."""
+        self._identity = self._written = None
+        self._working = self._working or Working()
+        self.root = _as_mapping(self._working.of(self.root))
+        patch.apply_operations(self.root, operations, self._working)
+
+    def merge(self, root: MappingNode) -> None:
+        """Apply a strategic merge patch."""
+        self._identity = self._written = None
+        self.root = _as_mapping(patch.clone(self.root))
+        self._working = None
+        patch.merge(self.root, root)
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
@@ -45,7 +80,12 @@ class Object:
         return Problem(message, file=self.root.source.name, line=line)
 
 
-Expanded = list[tuple[tuple[str, str, str, str], Sequence | MappingNode]]
+def _as_mapping(node: Node) -> MappingNode:
+    assert isinstance(node, MappingNode)
+    return node
+
+
+Expanded = list[tuple[Identity, Sequence | MappingNode]]
 """A patch as what it came to for each object that it has reached: the object's identity, and operations or a merge."""
 
 
@@ -111,7 +151,7 @@ def _patch(objects: list[Object], item: Patch) -> Expanded:
     for other in matched:
         before = other.identity
         if isinstance(root, Sequence):
-            patch.apply_operations(other.root, root)
+            other.operate(root)
         elif isinstance(root, MappingNode):
             _merge(other, root, before)
         expanded.append((before, root))
@@ -127,7 +167,7 @@ def _patch_pods(objects: list[Object], item: Patch, labels: str) -> Expanded:
         if _selects(item.target or {}, other.identity):
             operations = pods.expand(other.root, root, labels)
             if operations.items:
-                patch.apply_operations(other.root, operations)
+                other.operate(operations)
                 expanded.append((other.identity, operations))
     return expanded
 
@@ -143,13 +183,13 @@ def _nameless(root: MappingNode) -> MappingNode:
     return found
 
 
-def _merge(target: Object, root: MappingNode, before: tuple[str, str, str, str]) -> None:
-    patch.merge(target.root, root)
+def _merge(target: Object, root: MappingNode, before: Identity) -> None:
+    target.merge(root)
     if target.identity[:2] != before[:2] or target.identity[3] != before[3]:
         raise InputError(target.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
 
 
-def _selects(target: Mapping[str, str], identity: tuple[str, str, str, str]) -> bool:
+def _selects(target: Mapping[str, str], identity: Identity) -> bool:
     group, _, version = identity[0].rpartition("/")
     found = {"group": group, "version": version, "kind": identity[1], "namespace": identity[2], "name": identity[3]}
     return all(re.fullmatch(pattern, found[key]) for key, pattern in target.items())

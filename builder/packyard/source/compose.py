@@ -6,13 +6,14 @@ resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.errors import Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan_fields
+from packyard.setters.plan import Plan, plan_fields
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
 from packyard.source import kustomization, option, parts, preset, rules
@@ -22,15 +23,24 @@ from packyard.source.option import Option
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part
 from packyard.source.workspace import Workspace
-from packyard.text import layout
+from packyard.text.document import parse_shared, parse_text
+from packyard.text.edit import Edit
+from packyard.text.node import Source
+from packyard.text.plain import to_value
+from packyard.text.sharing import once
+from packyard.work import reads
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The files of one use case by their name, the objects in them as (kind, file), and what may be enabled."""
+    """The files of one use case by their name, the objects in them as (kind, file), and what may be enabled.
+
+    ``unset`` are the files of the objects before they had the package's values, and what gave them these, if anything.
+    """
 
     use_case: UseCase
     files: Mapping[str, bytes]
+    unset: Mapping[str, tuple[bytes, Sequence[Edit]]]
     objects: tuple[tuple[str, str], ...] = ()
     unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
     options: tuple[Option, ...] = ()
@@ -48,6 +58,16 @@ class Composed:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
         return PackageFiles(self.files["Krmfile"], _resources(self.files), where)
+
+    def rows(self) -> list[Row]:
+        """Return a row per setter."""
+        unset = {name: data for name, (data, _) in self.unset.items()}  # with a value or without, a field counts
+        return list_setters(PackageFiles(self.files["Krmfile"], unset), self.definitions)
+
+    def values(self) -> list[dict[str, object]]:
+        """Return the objects as plain values."""
+        found = (value for _, name in self.objects for value in _values(name, *self.unset[name], self.files[name]))
+        return [value for value in found if isinstance(value, dict)]
 
 
 def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
@@ -85,9 +105,9 @@ def _check_values(composed: Sequence[Composed]) -> None:
 def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
     """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
     part = kustomization.read(workspace, package, use_case)
-    objects = accumulate(part)
-    names = file_names(objects)
-    documents = {name: layout.write(item.root) for name, item in sorted(zip(names, objects, strict=True), key=_by_name)}
+    objects = _accumulate(part)
+    named = sorted(zip(file_names(objects), objects, strict=True), key=_by_name)
+    documents = {name: item.write() for name, item in named}
     given = {name: value.text for name, value in use_case.setters.items()} if values else {}
     reached = reach(part, documents, given)
     known = reached.definitions.setters
@@ -100,15 +120,25 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
         refuse(rules.check(applying, known, workspace))
         for item in options:
             refuse(rules.check(item.rules, {**item.setters, **known}, workspace) if item.rules else ())
+    plan = _plan(documents, reached, given)
+    unset = {name: (data, plan.edits.get(name, ())) for name, data in documents.items()}
     files = {
         **documents,
-        **_with_values(documents, reached, given),
+        **plan.files,
         "Krmfile": reached.krmfile(here),
         "kustomization.yaml": _kustomization(list(documents)),
     }
-    kinds = tuple((item.identity[1], name) for name, item in sorted(zip(names, objects, strict=True), key=_by_name))
+    kinds = tuple((item.identity[1], name) for name, item in named)
     unused = tuple(name for name in given if name not in known and name not in offered)
-    return Composed(use_case, files, kinds, unused, options, reached.definitions, tuple(here))
+    return Composed(use_case, files, unset, kinds, unused, options, reached.definitions, tuple(here))
+
+
+def _accumulate(part: Part) -> list[Object]:
+    """Return the objects of a use case, to be changed; what its base and overlays come to is made once in a run."""
+    shared = Part(part.folder, resources=part.resources, components=part.components)
+    folders = tuple(str(item.folder) for item in (*part.resources, *part.components))
+    begun = reads.once(("objects", *folders), lambda: accumulate(shared))
+    return accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun])
 
 
 def _by_name(pair: tuple[str, Object]) -> str:
@@ -132,7 +162,7 @@ def _options(
         known = {**both.definitions.setters, **reached.definitions.setters}
         own = tuple(rules.gather(component))
         definitions = both.beside(reached, [rule for rule in own if rules.is_here(rule, known)])
-        files.update(_with_values(files, both, values))
+        files.update(_plan(files, both, values).files)
         if definitions:
             files[option.DEFINITIONS] = definitions
         added = {key: item for key, item in known.items() if key not in reached.definitions.setters}
@@ -149,10 +179,27 @@ def _kustomization(names: list[str]) -> bytes:
     return "\n".join([*lines, *(f"- {name}" for name in sorted(names)), ""]).encode()
 
 
-def _with_values(files: Mapping[str, bytes], reached: Reached, values: Mapping[str, str]) -> Mapping[str, bytes]:
-    """Return the files whose fields change by the package's values, by the engine of `set`."""
+def _plan(files: Mapping[str, bytes], reached: Reached, values: Mapping[str, str]) -> Plan:
+    """Plan to give the fields of files the package's values, by the engine of `set`."""
     setters = reached.definitions.setters
-    return plan_fields(files, reached.definitions, {name: setters[name] for name in values if name in setters}).files
+    return plan_fields(files, reached.definitions, {name: setters[name] for name in values if name in setters})
+
+
+def _values(name: str, unset: bytes, edits: Sequence[Edit], data: bytes) -> Iterator[object]:
+    """Yield the documents of a file as plain values.
+
+    The file as it was before its edits is parsed already. What an edit put there says what it means, unless it depends
+    on how it is indented.
+    """
+    if any("\n" in item.replacement or item.replacement.lstrip()[:1] in ("|", ">") for item in edits):
+        unset, edits = data, ()
+    instead = {(item.start, item.end): _value(item.replacement) for item in edits}
+    for document in parse_shared(Source(name, unset.decode())):
+        yield to_value(document.root, instead)
+
+
+def _value(text: str) -> object:
+    return once(("value", text), lambda: to_value(parse_text(Source("", text))[0].root) if text.strip() else None)
 
 
 def _check_given(use_case: UseCase, known: Mapping[str, Setter]) -> None:

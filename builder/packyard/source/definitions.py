@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
-from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile, parse_krmfile
 from packyard.setters.rules.rule import Rule
@@ -57,18 +57,17 @@ def reach(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str])
     A value that is given becomes the definition's value and its default; else its own value is its default.
     """
     gathered = _gather(part)
-    keys = _reached(gathered.definitions, documents)
     texts: dict[str, str] = {}
     setters: dict[str, Setter] = {}
-    for key, written in gathered.written.items():
-        if key in keys and key.startswith(SETTER_PREFIX):
-            setter = gathered.definitions.setters[key.removeprefix(SETTER_PREFIX)]
-            texts[key], setters[setter.name] = _shipped(written, setter, values.get(setter.name))
-        elif key in keys:
-            texts[key] = written.text(None)
-    substitutions = gathered.definitions.substitutions
-    kept = {name: found for name, found in substitutions.items() if SUBSTITUTION_PREFIX + name in keys}
-    return Reached(Definitions(setters, kept), texts)
+    substitutions: dict[str, Substitution] = {}
+    for key in sorted(_reached(gathered, documents), key=gathered.position):
+        written = gathered.written(key)
+        name = key.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+        if key.startswith(SETTER_PREFIX):
+            texts[key], setters[name] = _shipped(written, gathered.setters[name], values.get(name))
+        else:
+            texts[key], substitutions[name] = written.text(None), gathered.substitution(name)
+    return Reached(Definitions(setters, substitutions), texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,49 +90,101 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The definitions of all parts of something, by name and by key."""
+    """The definitions of all parts of something by key, in the order of the parts; what they leave out is written here.
 
-    definitions: Definitions
-    written: Mapping[str, _Written]
+    ``implied`` are the names of setters by the keys of the substitutions that follow from them, unless written.
+    """
 
+    entries: Mapping[str, Entry]
+    places: Mapping[str, int]
+    setters: Mapping[str, Setter]
+    substitutions: Mapping[str, Substitution]
+    implied: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
 
-def _gather(part: Part) -> _Gathered:
-    """Gather the definitions of all parts; one name with two meanings is refused."""
-    files = [(str(path), path.read_bytes()) for path in dict.fromkeys(part.krmfiles())]
-    return once(("definitions", *files), lambda: _join(files))
+    def position(self, key: str) -> tuple[int, bool]:
+        """Return what definitions are sorted by: what is implied follows its setter."""
+        if key in self.entries:
+            return self.places[key], False
+        return self.places[SETTER_PREFIX + self.implied[key]], True
 
+    def written(self, key: str) -> _Written:
+        """Return a definition with what its part left to be understood."""
+        return _with_markers(self.entries[key] if key in self.entries else _as_text(key, self.implied[key]), self)
 
-def _join(files: Iterable[tuple[str, bytes]]) -> _Gathered:
-    entries: dict[str, Entry] = {}
-    setters: dict[str, Setter] = {}
-    substitutions: dict[str, Substitution] = {}
-    problems = []
-    for path, data in files:
+    def resolve(self, reference: Reference) -> Setter | Substitution | None:
+        """Find what a comment refers to, as `Definitions.resolve` does."""
+        if reference.kind != "substitution" and reference.name in self.setters:
+            return self.setters[reference.name]
+        key = SUBSTITUTION_PREFIX + reference.name
+        has = reference.name in self.substitutions or (key in self.implied and key not in self.entries)
+        return self.substitution(reference.name) if reference.kind != "setter" and has else None
+
+    def substitution(self, name: str) -> Substitution:
+        """Return a substitution that there is, or that is implied."""
+        written = self.written(SUBSTITUTION_PREFIX + name)
+        return _read(written.text(None)).substitutions[name] if written.key[-1] else self.substitutions[name]
+
+    def with_file(self, path: str, data: bytes) -> _Gathered:
+        """Return these definitions and those of one more Krmfile."""
         krmfile = parse_krmfile(Source(path, decode(data, path)[1]))
+        entries, places, implied = dict(self.entries), dict(self.places), dict(self.implied)
+        problems = list(self.problems)
         for entry in _entries(krmfile):
             other = entries.setdefault(entry.name, entry)
+            places.setdefault(entry.name, len(places))
             if other is not entry and to_value(other.value) != to_value(entry.value):
                 line, _ = entry.key.source.locate(entry.start)
                 there = f"{other.key.source.name}:{other.key.source.locate(other.start)[0]}"
                 name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
                 problems.append(Problem(f"{name} is defined otherwise in {there}", file=path, line=line))
-        setters = {**krmfile.definitions.setters, **setters}
-        substitutions = {**krmfile.definitions.substitutions, **substitutions}
-    refuse(problems)
-    written = _with_implied(entries)
-    for key, item in written.items():
-        if item.key[-1]:
-            name = key.removeprefix(SUBSTITUTION_PREFIX)
-            substitutions[name] = _read(item.text(None)).substitutions[name]
-    return _Gathered(Definitions(setters, substitutions), written)
+            if other is entry and _is_number(entry):
+                name = entry.name.removeprefix(SETTER_PREFIX)
+                implied[f"{SUBSTITUTION_PREFIX}{name}_VALUE"] = name
+        return _Gathered(
+            entries,
+            places,
+            {**krmfile.definitions.setters, **self.setters},
+            {**krmfile.definitions.substitutions, **self.substitutions},
+            implied,
+            tuple(problems),
+        )
+
+
+def _gather(part: Part) -> _Gathered:
+    """Gather the definitions of all parts; one name with two meanings is refused."""
+    gathered = _join(tuple(dict.fromkeys(part.krmfiles())))
+    refuse(gathered.problems)
+    return gathered
+
+
+def _join(files: tuple[tuple[str, bytes], ...]) -> _Gathered:
+    """Join the definitions of Krmfiles; what the first of them come to is known from others that begin with them."""
+    if not files:
+        return _Gathered({}, {}, {}, {}, {})
+    return once(("definitions", *files), lambda: _join(files[:-1]).with_file(*files[-1]))
+
+
+def _is_number(entry: Entry) -> bool:
+    """Say whether a definition is that of a setter whose value is no text."""
+    definition = entry.value
+    return (
+        entry.name.startswith(SETTER_PREFIX)
+        and isinstance(definition, MappingNode)
+        and definition.text("type") in PLAIN_TYPES
+    )
 
 
 def _shipped(written: _Written, setter: Setter, given: str | None) -> tuple[str, Setter]:
     """Return a setter's text in the Krmfile, and the setter, with the value that it is given, if any."""
+    return once(("shipped", written.key, given), lambda: _ship(written, setter, given))
+
+
+def _ship(written: _Written, setter: Setter, given: str | None) -> tuple[str, Setter]:
     value = setter.value if given is None else given
     text = written.text(None if setter.is_list or (setter.required and not value) else value)
     if given is not None:
-        text = once(("shipped", text, given), lambda: _with_value(text, setter.name, given))
+        text = _with_value(text, setter.name, given)
     found = _read(text).setters[setter.name]
     return text, found.replaced(file=setter.file, line=setter.line)
 
@@ -163,34 +214,37 @@ def _entries(krmfile: Krmfile) -> list[Entry]:
     return section.entries if section else []
 
 
-def _with_implied(entries: Mapping[str, Entry]) -> dict[str, _Written]:
-    """Write out what the parts left to be understood."""
-    found: dict[str, Entry] = {}
-    for key, entry in entries.items():
-        found[key] = entry
-        definition = entry.value
-        if not isinstance(definition, MappingNode):
-            continue
-        if key.startswith(SETTER_PREFIX) and definition.text("type") in PLAIN_TYPES:
-            name = key.removeprefix(SETTER_PREFIX)
-            implied = f"{SUBSTITUTION_PREFIX}{name}_VALUE"
-            if implied not in entries:
-                found[implied] = _as_text(implied, name)
-    return {key: _with_markers(entry, entries) for key, entry in found.items()}
-
-
-def _with_markers(entry: Entry, entries: Mapping[str, Entry]) -> _Written:
+def _with_markers(entry: Entry, gathered: _Gathered) -> _Written:
     """Write the ``values`` of a substitution that names what it needs as ``${NAME}``."""
-    source, definition = entry.key.source, entry.value
+    source = entry.key.source
+    place = (source.name, source.text, entry.start)
+    names = once(("markers", place), lambda: _find_markers(entry))
+    kinds = tuple(SETTER_PREFIX + name in gathered.entries for name in names)
+    return once(("written", place, kinds), lambda: _write(entry, place, dict(zip(names, kinds, strict=True))))
+
+
+def _find_markers(entry: Entry) -> tuple[str, ...]:
+    """Return what a substitution that leaves its ``values`` out needs."""
+    substitution = _implicit(entry)
+    return tuple(dict.fromkeys(_MARKER.findall(substitution.text("pattern")))) if substitution else ()
+
+
+def _implicit(entry: Entry) -> MappingNode | None:
+    definition = entry.value
     substitution = definition.mapping("x-k8s-cli", "substitution") if isinstance(definition, MappingNode) else None
-    if substitution is None or substitution.get("values") is not None:
-        return _Written(entry, (source.name, source.text, entry.start, ""))
+    return substitution if substitution is not None and substitution.get("values") is None else None
+
+
+def _write(entry: Entry, place: tuple[str, str, int], markers: Mapping[str, bool]) -> _Written:
+    """Write a definition; ``markers`` say of what a substitution needs whether it is a setter."""
+    if _implicit(entry) is None:
+        return _Written(entry, (*place, ""))
     lines = ["values:"]
-    for name in dict.fromkeys(_MARKER.findall(substitution.text("pattern"))):
-        prefix = SETTER_PREFIX if SETTER_PREFIX + name in entries else SUBSTITUTION_PREFIX
+    for name, is_setter in markers.items():
+        prefix = SETTER_PREFIX if is_setter else SUBSTITUTION_PREFIX
         lines += [f"- marker: ${{{name}}}", f"  ref: '{REF_PREFIX}{prefix}{name}'"]
     text = "\n".join(lines if len(lines) > 1 else ["values: []"]) + "\n"
-    key = (source.name, source.text, entry.start, text)
+    key = (*place, text)
     return _Written(once(("values", key), lambda: _with_entries(entry, text)), key)
 
 
@@ -215,13 +269,11 @@ def _as_text(key: str, name: str) -> Entry:
     return root.entries[0]
 
 
-def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[str]:
+def _reached(gathered: _Gathered, documents: Mapping[str, bytes]) -> set[str]:
     """Return the keys of the definitions that comments refer to, directly or through substitutions."""
     reached: set[str] = set()
-    todo: list[Setter | Substitution] = []
-    for name, data in documents.items():
-        for document in parse_shared(Source(name, data.decode())):
-            todo += [found for bound in bindings.find(document) if (found := definitions.resolve(bound.reference))]
+    references = [item for name, data in documents.items() for item in _references(name, data.decode())]
+    todo = [found for reference in references if (found := gathered.resolve(reference))]
     while todo:
         definition = todo.pop()
         prefix = SETTER_PREFIX if isinstance(definition, Setter) else SUBSTITUTION_PREFIX
@@ -230,8 +282,18 @@ def _reached(definitions: Definitions, documents: Mapping[str, bytes]) -> set[st
         reached.add(prefix + definition.name)
         if isinstance(definition, Substitution):
             references = [reference for _, reference in definition.markers if reference]
-            todo += [found for reference in references if (found := definitions.resolve(reference))]
+            todo += [found for reference in references if (found := gathered.resolve(reference))]
     return reached
+
+
+def _references(name: str, text: str) -> Iterable[Reference]:
+    """Return what the comments of a file refer to, each once."""
+    return once(("references", name, text), lambda: _find_references(Source(name, text)))
+
+
+def _find_references(source: Source) -> Iterable[Reference]:
+    bound = [item.reference for document in parse_shared(source) for item in bindings.find(document)]
+    return list({(reference.kind, reference.name): reference for reference in bound}.values())
 
 
 def _add_default(definition: MappingNode, text: str) -> None:

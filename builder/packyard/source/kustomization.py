@@ -16,7 +16,6 @@ from packyard.text.scalar import double_quoted
 
 def read(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
     """Read the parts of a use case, as one part that builds on them."""
-    krmfile = package.folder / "Krmfile"
     return Part(
         folder=package.folder,
         resources=(parts.read(workspace.root_dir / "bases" / use_case.base, "Kustomization"),),
@@ -24,7 +23,7 @@ def read(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
         patches=tuple(
             parts.read_patch(package.folder / entry.path, entry.target, entry.pods) for entry in use_case.patches
         ),
-        krmfile=krmfile if krmfile.is_file() else None,
+        krmfile=parts.read_krmfile(package.folder),
     )
 
 

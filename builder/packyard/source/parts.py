@@ -15,7 +15,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem
 from packyard.source import generator
 from packyard.source.generator import Generated
-from packyard.source.patch import clone
+from packyard.source.patch import Working
 from packyard.source.record import Fields
 from packyard.text.document import check_keys, decode, parse_one, parse_shared
 from packyard.text.node import Comment, Document, Node, Scalar, Source
@@ -29,6 +29,10 @@ HEADERS = {
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SELECTORS = ("group", "version", "kind", "name", "namespace")
+
+
+#: A Krmfile's name and bytes.
+Krmfile = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,10 @@ class Part:
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
     patches: tuple[Patch, ...] = ()
-    krmfile: Path | None = None
+    krmfile: Krmfile | None = None
     head: tuple[Comment, ...] = ()
 
-    def krmfiles(self) -> Iterator[Path]:
+    def krmfiles(self) -> Iterator[Krmfile]:
         """Yield the Krmfiles of everything that this is made of, in the order of composition."""
         for part in (*self.resources, *self.components):
             yield from part.krmfiles()
@@ -107,7 +111,6 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
         if (patch := _patch(fields, node, folder, key))
     ]
     fields.done()
-    krmfile = folder / "Krmfile"
     first = document.root.entries[0].head if isinstance(document.root, MappingNode) else []
     return Part(
         folder,
@@ -116,9 +119,15 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
         tuple(components),
         tuple(generated),
         tuple(patches),
-        krmfile if krmfile.is_file() else None,
+        read_krmfile(folder),
         (*document.head, *first),
     )
+
+
+def read_krmfile(folder: Path) -> Krmfile | None:
+    """Read the Krmfile of a folder, if there is one."""
+    file = folder / "Krmfile"
+    return (str(file), file.read_bytes()) if file.is_file() else None
 
 
 def file_of(folder: Path) -> Path | None:
@@ -150,7 +159,7 @@ def read_selector(fields: Fields, *, pods: bool = False) -> tuple[dict[str, str]
 
 
 def read_objects(file: Path) -> list[MappingNode]:
-    """Read the Kubernetes objects of a resource file, for the caller to change."""
+    """Read the Kubernetes objects of a resource file; what is below their roots is shared."""
     objects = []
     for document in parse_shared(Source(str(file), decode(file.read_bytes(), str(file))[1])):
         if document.root is None or (isinstance(document.root, Scalar) and not document.root.lexeme):
@@ -158,7 +167,7 @@ def read_objects(file: Path) -> list[MappingNode]:
         check_keys(document)
         if not isinstance(document.root, MappingNode):
             raise InputError(Problem("holds a document that is no Kubernetes object", file=str(file)))
-        root = clone(document.root)
+        root = Working().of(document.root)
         assert isinstance(root, MappingNode)
         if document.head and root.entries:
             root.entries[0].head[:0] = document.head

@@ -48,8 +48,37 @@ def _like(part: _Part, other: Part) -> _Part:
     return part
 
 
-def apply_operations(root: Mapping, operations: Sequence) -> None:
-    """Apply RFC 6902 operations to an object, in their order."""
+class Working:
+    """The nodes of an object that may be changed in place. All others are copied as soon as the way to a change leads
+    through them, so that objects which begin alike share what stays alike.
+    """
+
+    def __init__(self) -> None:
+        self._own: dict[int, Collection] = {}
+
+    def of(self, node: Collection) -> Collection:
+        """Return a node that may be changed, its entries or items included; what is below these is as it was."""
+        if id(node) in self._own:
+            return node
+        copied: Collection
+        if isinstance(node, Mapping):
+            copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+            copied.entries = [_like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
+        else:
+            assert isinstance(node, Sequence)
+            copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+            copied.items = [_like(Item(item.value, item.start), item) for item in node.items]
+        copied.comment = node.comment
+        self._own[id(copied)] = copied
+        return copied
+
+
+def apply_operations(root: Mapping, operations: Sequence, working: Working | None = None) -> None:
+    """Apply RFC 6902 operations to an object, in their order; ``working`` has what is its own below its root.
+
+    What the operations bring is shared with them.
+    """
+    working = working or Working()
     for item in operations.items:
         operation = item.value
         if not isinstance(operation, Mapping):
@@ -59,18 +88,18 @@ def apply_operations(root: Mapping, operations: Sequence) -> None:
             raise InputError(operation.problem(f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
         if operation.get("path") is None:
             raise InputError(operation.problem(f"{name} needs a path"))
-        _operate(root, operation, name)
+        _operate(root, operation, name, working)
 
 
-def _operate(root: Mapping, operation: Mapping, name: str) -> None:
-    place = _Place(root, operation, operation.text("path"))
+def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> None:
+    place = _Place(root, operation, operation.text("path"), working)
     if name in ("move", "copy"):
-        origin = _Place(root, operation, operation.text("from"))
+        origin = _Place(root, operation, operation.text("from"), working)
         part = origin.part()
         value, comment = clone(part.value), part.comment
         if name == "move":
             origin.remove()
-            place = _Place(root, operation, operation.text("path"))
+            place = _Place(root, operation, operation.text("path"), working)
         place.add(value, comment)
         return
     if name == "remove":
@@ -81,9 +110,9 @@ def _operate(root: Mapping, operation: Mapping, name: str) -> None:
         raise InputError(operation.problem(f"{name} needs a value"))
     _refuse_ambiguous(entry.value)
     if name == "add":
-        place.add(clone(entry.value), entry.comment)
+        place.add(entry.value, entry.comment)
     elif name == "replace":
-        place.replace(clone(entry.value), entry.comment)
+        place.replace(entry.value, entry.comment)
     elif _plain(place.part().value) != _plain(entry.value):
         raise InputError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
@@ -98,13 +127,13 @@ def _refuse_ambiguous(value: Node) -> None:
 class _Place:
     """Where a JSON pointer leads: a parent that exists, and a key or an index in it that may not."""
 
-    def __init__(self, root: Mapping, operation: Mapping, pointer: str) -> None:
+    def __init__(self, root: Mapping, operation: Mapping, pointer: str, working: Working) -> None:
         self.operation = operation
         self.pointer = pointer
         if not pointer.startswith("/"):
             raise InputError(operation.problem(f"path {pointer!r} has to begin with /"))
         *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
-        parent: Node = root
+        parent: Collection = root
         for position, step in enumerate(above):
             found = self._child(parent, step)
             if found is None or not isinstance(found.value, Collection):
@@ -112,7 +141,7 @@ class _Place:
                 raise InputError(
                     operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
-            parent = found.value
+            parent = found.value = working.of(found.value)
         self.parent = parent
 
     def _child(self, parent: Node, step: str) -> Part | None:

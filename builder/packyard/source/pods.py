@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from packyard.errors import InputError
-from packyard.source.patch import clone, scalar
+from packyard.source.patch import scalar
+from packyard.text.node import Entry, Node, Sequence
 from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Sequence
 
 #: Where objects keep pod templates, by kind. ``*`` is every key or index.
 _TEMPLATES = {
@@ -67,13 +67,22 @@ def expand(root: MappingNode, operations: Sequence, labels: str) -> Sequence:
             raise InputError(operation.problem(f"op {operation.text('op')!r} cannot be used on pods"))
         paths = (path for place in templates for path in _paths(operation, *place))
         for path in dict.fromkeys(paths):
-            copied = clone(operation)
-            assert isinstance(copied, MappingNode)
-            entry = copied.entry("path")
-            assert entry is not None
-            entry.value = scalar(path, operation)
-            found.items.append(type(item)(copied, item.start))
+            found.items.append(type(item)(_with_path(operation, path), item.start))
     return found
+
+
+def _with_path(operation: MappingNode, path: str) -> MappingNode:
+    """Return an operation with another path; all else in it is shared, as operations are never changed."""
+    copied = MappingNode(
+        operation.source, operation.start, operation.end, operation.flow, operation.tag, operation.anchor
+    )
+    copied.comment = operation.comment
+    copied.entries = list(operation.entries)
+    place = next(index for index, entry in enumerate(copied.entries) if entry.name == "path")
+    old = copied.entries[place]
+    entry = copied.entries[place] = Entry(old.key, scalar(path, operation), old.start)
+    entry.head, entry.foot, entry.comment = old.head, old.foot, old.comment
+    return copied
 
 
 def matches(selector: str, template: MappingNode, place: Node) -> bool:

@@ -19,6 +19,7 @@ from packyard.text.document import decode, parse_text
 from packyard.text.node import Entry, Item, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
+from packyard.text.sharing import once
 from packyard.work import reads
 
 #: Where most setters are defined; what is wrong with a rule depends on all packages only where they do not help.
@@ -30,9 +31,9 @@ def gather(part: Part) -> list[Rule]:
     """Return the rules of all parts, one that several have once; raises `InputError` with every fault of form."""
     found: dict[tuple[str, str], Rule] = {}
     problems: list[Problem] = []
-    for path in dict.fromkeys(part.krmfiles()):
+    for name, data in dict.fromkeys(part.krmfiles()):
         try:
-            for rule in _read(str(path), path.read_bytes()):
+            for rule in _read(name, data):
                 found.setdefault((rule.text, rule.message), rule)
         except InputError as error:
             problems += error.problems
@@ -41,6 +42,10 @@ def gather(part: Part) -> list[Rule]:
 
 
 def _read(name: str, data: bytes) -> list[Rule]:
+    return once(("rules", name, data), lambda: _parse(name, data))
+
+
+def _parse(name: str, data: bytes) -> list[Rule]:
     return read(parse_krmfile(Source(name, decode(data, name)[1])).root) if b"rules:" in data else []
 
 
