@@ -12,10 +12,12 @@ from packyard.errors import InputError
 from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.fields import sets
 from packyard.setters.krmfile import Krmfile
+from packyard.setters.place import find_comments
 from packyard.setters.value import faults
 from packyard.text.document import walk
-from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.node import Document, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
 
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
@@ -31,7 +33,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     reached = _kept(parsed.krmfile)
     for bound in parsed.bound:
         yield from _field(bound, definitions, reached)
-    for entry in _entries(parsed.krmfile):
+    for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
         if kind and entry.name not in reached:
             hint = "bind a field to it, or take it out" if kind == "setter" else "take it out"
@@ -54,7 +56,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
         yield error("unresolved-comment", source, bound.comment.start, message, hint)
         return
-    if not _fits(definition, bound):
+    if not sets(definition, bound.node):
         is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
         message = f"{definition.name} is {is_} and its comment stands at {on}: it does nothing here"
         yield warning("comment-does-not-fit", source, bound.comment.start, message, "take the comment out")
@@ -77,13 +79,6 @@ def _kept(krmfile: Krmfile) -> set[str]:
         if definition is not None:
             found |= _reached(definition, krmfile.definitions)
     return found
-
-
-def _fits(definition: Setter | Substitution, bound: Binding) -> bool:
-    """Say whether a set writes the field: lists where there is a list, texts where there is a text."""
-    if isinstance(bound.node, Scalar):
-        return not (isinstance(definition, Setter) and definition.is_list)
-    return isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
@@ -111,32 +106,13 @@ def _reached(definition: Setter | Substitution, definitions: Definitions) -> set
 
 
 def _unbound(document: Document, bound: tuple[Binding, ...]) -> Iterator[Finding]:
-    used = {(id(binding.comment)) for binding in bound}
-    for comment in _comments(document):
+    used = {id(binding.comment) for binding in bound}
+    for comment in (*document.head, *document.tail, *find_comments(document)):
         reference = parse(comment.text)
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} stands where it binds no field"
             hint = "put it behind the value"
             yield warning("unbound-comment", document.source, comment.start, message, hint)
-
-
-def _comments(document: Document) -> Iterator[Comment]:
-    yield from document.head
-    yield from document.tail
-    for node in walk(document.root):
-        if node.comment:
-            yield node.comment
-        parts: list[Entry] | list[Item] = []
-        if isinstance(node, Mapping):
-            parts = node.entries
-            yield from (entry.key.comment for entry in node.entries if entry.key.comment)
-        elif isinstance(node, Sequence):
-            parts = node.items
-        for part in parts:
-            yield from part.head
-            yield from part.foot
-            if part.comment:
-                yield part.comment
 
 
 # Definitions.
@@ -228,11 +204,6 @@ def _contains_itself(substitution: Substitution, definitions: Definitions) -> bo
     inner = (definitions.resolve(reference) for _, reference in substitution.markers if reference)
     key = SUBSTITUTION_PREFIX + substitution.name
     return any(key in _reached(target, definitions) for target in inner if target is not None)
-
-
-def _entries(krmfile: Krmfile) -> list[Entry]:
-    section = krmfile.root.mapping("openAPI", "definitions")
-    return section.entries if section else []
 
 
 def _name(entry: Entry) -> tuple[str, str]:

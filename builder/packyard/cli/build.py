@@ -7,7 +7,9 @@ from pathlib import Path
 
 from packyard.bundle import catalogue
 from packyard.cli import fanout, output, sources
+from packyard.errors import UsageError
 from packyard.source import kustomization, package
+from packyard.source.workspace import Workspace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = sources.names(arguments, workspace)
     out_dir = Path(arguments.out)
     if arguments.kustomization:
-        return _kustomizations(arguments, names, out_dir)
+        return _kustomizations(workspace, names, out_dir)
     if not arguments.version:
-        from packyard.errors import UsageError
-
         raise UsageError("packyard build: --version is missing")
     plan = fanout.plan(arguments, workspace)
     engine = fanout.engine(arguments, names)
@@ -47,8 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _kustomizations(arguments: argparse.Namespace, names: list[str], out_dir: Path) -> int:
-    workspace = sources.find(arguments)
+def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path) -> int:
     for name in names:
         described = package.read(workspace, name)
         for use_case in described.use_cases:

@@ -82,18 +82,18 @@ def read(directory: Path) -> Kustomization:
     if not isinstance(root, Mapping):
         raise InputError(Problem("is no mapping", file=str(file), line=1))
     problems = [
-        _at(entry.key, f"field {entry.name!r} is beyond packyard's own build", _hint(entry.name))
+        entry.key.problem(f"field {entry.name!r} is beyond packyard's own build", _hint(entry.name))
         for entry in root.entries
         if entry.name not in _FIELDS
     ]
     for name, expected in (("apiVersion", _API_VERSION), ("kind", "Kustomization")):
         value = root.get(name)
         if value is not None and root.text(name) not in ("", expected):
-            problems.append(_at(value, f"{name} is {root.text(name)!r}, not {expected!r}", HINT))
+            problems.append(value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT))
     resources, faults = _resources(root.get("resources"))
     stated = root.get("namespace")
     if stated is not None and not _is_text(stated) and not _is_null(stated):
-        faults.append(_at(stated, "namespace is no text", "put it in quotes"))
+        faults.append(stated.problem("namespace is no text", "put it in quotes"))
     refuse(problems + faults)
     text = root.text("namespace") if stated is not None and not _is_null(stated) else ""
     if not isinstance(root.get("resources"), SequenceNode) and not text:
@@ -109,10 +109,10 @@ def _resources(node: Node | None) -> tuple[tuple[tuple[str, Problem], ...], list
     if node is None or _is_null(node):
         return (), []
     if not isinstance(node, SequenceNode):
-        return (), [_at(node, "resources is no list")]
+        return (), [node.problem("resources is no list")]
     found = [item.value for item in node.items]
-    faults = [_at(item, "a resource is the path of a file") for item in found if not _is_text(item)]
-    return tuple((item.value, _at(item, "")) for item in found if isinstance(item, Scalar)), faults
+    faults = [item.problem("a resource is the path of a file") for item in found if not _is_text(item)]
+    return tuple((item.value, item.problem("")) for item in found if isinstance(item, Scalar)), faults
 
 
 def _files(kustomization: Kustomization) -> list[Path]:
@@ -165,8 +165,3 @@ def _is_text(node: Node) -> bool:
 
 def _is_null(node: Node) -> bool:
     return isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "null"
-
-
-def _at(node: Node, message: str, hint: str = "") -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column, hint=hint)

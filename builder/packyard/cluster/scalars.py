@@ -9,7 +9,7 @@ import calendar
 import math
 import re
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.text.node import Scalar
 from packyard.text.scalar import implicit_type
 
@@ -52,12 +52,12 @@ def read(node: Scalar, *, flow: bool = False) -> Plain:
     elif implicit_type(node.value) in _TAGS.get(node.tag.removeprefix(_CORE), ()):
         value = read_plain(node.value)
     else:
-        raise InputError(_problem(node, f"{node.lexeme!r} has a tag that packyard's own build cannot read"))
+        raise InputError(node.problem(f"{node.lexeme!r} has a tag that packyard's own build cannot read"))
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(_problem(node, f"{node.lexeme!r} is no number that a cluster can be given"))
+        raise InputError(node.problem(f"{node.lexeme!r} is no number that a cluster can be given"))
     refused = _REFUSED.search(value) if isinstance(value, str) else None
     if refused:
-        raise InputError(_problem(node, f"holds the control character U+{ord(refused.group()):04X}"))
+        raise InputError(node.problem(f"holds the control character U+{ord(refused.group()):04X}"))
     return value
 
 
@@ -115,8 +115,3 @@ def _time(text: str) -> str | None:
         f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
         f"{'.' + fraction if fraction else ''}{'Z' if zone[1:] == '00:00' else zone}"
     )
-
-
-def _problem(node: Scalar, message: str) -> Problem:
-    line, column = node.source.locate(node.start)
-    return Problem(message, file=node.source.name, line=line, column=column)

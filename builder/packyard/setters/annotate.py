@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.setters import value as values
 from packyard.setters.addition import Tree, add, lexeme
 from packyard.text import edit
@@ -77,8 +77,7 @@ def _replace(old: Node, text: str, *, flow: bool) -> Edit:
     if isinstance(old, Alias):
         return Edit(old.start, old.end, single_quoted(text))
     if not isinstance(old, Scalar):
-        line, column = old.source.locate(old.start)
-        raise InputError(Problem("an annotation is no text", file=old.source.name, line=line, column=column))
+        raise InputError(old.problem("an annotation is no text"))
     if old.start == old.end:
         return Edit(old.start, old.end, " " + single_quoted(text))
     written = values.lexeme(old, text, "string", flow=flow)

@@ -227,11 +227,8 @@ class _Binder:
     def _same_values(self, node: Sequence) -> None:
         scalars = [item.value for item in node.items if isinstance(item.value, Scalar)]
         if len(scalars) < len(node.items):
-            line, column = node.source.locate(node.start)
-            raise InputError(
-                f"{node.source.name}:{line}:{column}: the list holds more than plain values, which a setter would "
-                "replace (choose another by a longer --field)"
-            )
+            message = "the list holds more than plain values, which a setter would replace"
+            raise InputError(node.problem(message, "choose another by a longer --field"))
         values = tuple(scalar.value for scalar in scalars)
         if self._listed and values != self.values:
             raise NotHereError(
@@ -241,9 +238,9 @@ class _Binder:
         self.values, self._listed = values, True
 
     def _keep(self, path: str, data: bytes, source: Source, edits: list[Edit]) -> None:
-        text = edit.apply(source.text, edits)
-        if text != source.text:
-            self.files[path] = data[: len(data) - len(source.text.encode())] + text.encode()
+        new = edit.apply_to_file(data, source.text, edits)
+        if new is not None:
+            self.files[path] = new
 
 
 def _fields(node: Node | None, path: str) -> Iterator[tuple[Part, str]]:

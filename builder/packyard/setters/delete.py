@@ -90,6 +90,6 @@ def _take_comments_out(document: Document, definitions: Definitions, definition:
 
 
 def _keep(files: dict[str, bytes], path: str, data: bytes, source: Source, edits: list[Edit]) -> None:
-    text = edit.apply(source.text, edits)
-    if text != source.text:
-        files[path] = data[: len(data) - len(source.text.encode())] + text.encode()
+    new = edit.apply_to_file(data, source.text, edits)
+    if new is not None:
+        files[path] = new

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, refuse
 from packyard.setters.change import Keep
 from packyard.setters.directory import read_resources
 from packyard.setters.krmfile import NAME
@@ -64,6 +64,5 @@ def _change_all(root_dir: Path, before: Mapping[str, bytes], change: Rewrite) ->
             after[path] = change(data, (root_dir / path).as_posix())
         except InputError as error:
             problems += error.problems
-    if problems:
-        raise InputError(*problems)
+    refuse(problems)
     return after

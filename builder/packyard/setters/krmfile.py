@@ -59,6 +59,11 @@ class Krmfile:
             },
         )
 
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries of all definitions, of other kinds too."""
+        return self._definitions.entries if self._definitions else []
+
     def rename(self, name: str) -> None:
         """Take this for the file of another name, which has the same bytes."""
         self.source.name = name

@@ -7,7 +7,6 @@ Only the bytes of bound scalars and of the setters' own entries in the Krmfile c
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 
 from packyard.errors import InputError, Problem, ValuesError, refuse, suggest
@@ -173,7 +172,7 @@ def _plan(
     package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str, copies: Copies
 ) -> Plan:
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
-    recorded = _applied(package.krmfile, krmfile.source, edits)
+    recorded = edit.apply_to_file(package.krmfile, krmfile.source.text, edits)
     files = {} if recorded is None else {package.name: recorded}
     fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed, copies)
     return Plan(fields.changes, {**files, **fields.files}, fields.counts, fields.definitions)
@@ -193,7 +192,8 @@ def _plan_fields(
         source = Source(name, decode(data, name)[1])
         for document in parse_shared(source, around=names):
             fields.visit(document)
-        return _Planned(_applied(data, source, fields.edits), fields.changes, fields.counts, fields.edits)
+        new = edit.apply_to_file(data, source.text, fields.edits)
+        return _Planned(new, fields.changes, fields.counts, fields.edits)
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
@@ -218,12 +218,3 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
         if reached:
             names.add(substitution.name)
     return sorted(names) if all(map(comment.is_plain, names)) else [""]
-
-
-def _applied(data: bytes, source: Source, edits: Sequence[Edit]) -> bytes | None:
-    """Return a file with its edits made, or None where that leaves it as it is."""
-    text = edit.apply(source.text, edits)
-    if text == source.text:
-        return None
-    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
-    return mark + text.encode()

@@ -7,7 +7,7 @@ ARGUMENTS: [--verbose, --seed=1]
 
 from __future__ import annotations
 
-from packyard.errors import Problem, refuse
+from packyard.errors import InputError, Problem, refuse
 from packyard.text.document import parse_one
 from packyard.text.node import Mapping, Node, Scalar, Sequence
 from packyard.text.value import Value
@@ -43,11 +43,10 @@ def parse(data: bytes, file: str) -> ValuesFile:
     """Read a values file; every name without a text or a list of texts is named at once."""
     root = parse_one(data, file).root
     if not isinstance(root, Mapping):
-        refuse([Problem("a values file is a mapping of names to values", file=file)])
+        raise InputError(Problem("a values file is a mapping of names to values", file=file))
     problems: list[Problem] = []
     given: dict[str, Given] = {}
-    entries = root.entries if isinstance(root, Mapping) else []
-    for entry in entries:
+    for entry in root.entries:
         nodes: list[Node] = [entry.value]
         if isinstance(entry.value, Sequence):
             nodes = [item.value for item in entry.value.items]
@@ -57,5 +56,5 @@ def parse(data: bytes, file: str) -> ValuesFile:
         if len(texts) != len(nodes) or not nodes:
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
     refuse(problems)
-    head = entries[0].head if entries else []
+    head = root.entries[0].head if root.entries else []
     return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)

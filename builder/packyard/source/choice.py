@@ -22,7 +22,7 @@ from packyard.source.parts import read_selector
 from packyard.source.record import Fields
 from packyard.source.workspace import SHARED, Workspace
 from packyard.text.document import parse_one
-from packyard.text.node import Node, Scalar
+from packyard.text.node import Node, Scalar, Sequence
 
 FILE = "shared.yaml"
 
@@ -128,7 +128,7 @@ def check_parts(workspace: Workspace, fields: Fields, choice: Choice) -> None:
 def place(fields: Fields, key: str, value: str) -> Node | None:
     """Return the scalar below ``key`` that says ``value``, for a message to point at."""
     node = fields.node.get(key) if fields.node else None
-    items = [item.value for item in getattr(node, "items", [])]
+    items = [item.value for item in node.items] if isinstance(node, Sequence) else []
     return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
 
 

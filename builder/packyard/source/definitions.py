@@ -130,7 +130,7 @@ class _Gathered:
         krmfile = parse_krmfile(Source(path, decode(data, path)[1]))
         entries, places, implied = dict(self.entries), dict(self.places), dict(self.implied)
         problems = list(self.problems)
-        for entry in _entries(krmfile):
+        for entry in krmfile.entries:
             other = entries.setdefault(entry.name, entry)
             places.setdefault(entry.name, len(places))
             if other is not entry and to_value(other.value) != to_value(entry.value):
@@ -207,11 +207,6 @@ def _krmfile(texts: Iterable[str], rules: Sequence[Rule] = ()) -> str:
     listed = list(texts)
     below = "".join(f"{line}\n" for line in layout.lines([rules_entry(rules)])) if rules else ""
     return "".join([head, "\n", *listed, below]) if listed else f"{head} {{}}\n{below}"
-
-
-def _entries(krmfile: Krmfile) -> list[Entry]:
-    section = krmfile.root.mapping("openAPI", "definitions")
-    return section.entries if section else []
 
 
 def _with_markers(entry: Entry, gathered: _Gathered) -> _Written:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from packyard.errors import InputError, Problem, suggest
+from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import valuesfile
 from packyard.source import choice, scripts
 from packyard.source.choice import Choice, PatchEntry, Shared, Value
@@ -247,6 +247,5 @@ def documents(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
             problems.append(Problem(f"docs: no fragment {name!r}", file=package.file, hint=suggest(name, known)))
         else:
             found.append((str(file), decode(file.read_bytes(), str(file))[1]))
-    if problems:
-        raise InputError(*problems)
+    refuse(problems)
     return found

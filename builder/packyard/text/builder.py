@@ -17,7 +17,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 from packyard.text.around import Around
 from packyard.text.hanging import Token, find_comments, hang
 from packyard.text.node import Alias, Collection, Document, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
@@ -162,9 +162,7 @@ class Builder:
 
     def _open(self, node: Collection) -> None:
         if len(self._stack) >= MAX_DEPTH:
-            line, column = self.source.locate(node.start)
-            message = f"nested deeper than {MAX_DEPTH} levels"
-            raise InputError(Problem(message, file=self.source.name, line=line, column=column))
+            raise InputError(node.problem(f"nested deeper than {MAX_DEPTH} levels"))
         self._place(node, node.start)
         self._stack.append(node)
         self._keys.append(None)

@@ -15,7 +15,7 @@ try:  # libyaml's parser alone: a loader makes as many objects again before the 
 except ImportError:
     from yaml import SafeLoader as Parser  # type: ignore[assignment]  # another class, but its events are the same
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, refuse
 from packyard.text.builder import Builder
 from packyard.text.node import Document, Mapping, Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
@@ -94,8 +94,7 @@ def check_keys(document: Document) -> None:
                 message = f"key {entry.name!r} occurs twice in one mapping"
                 problems.append(Problem(message, file=node.source.name, line=line, column=column))
             seen.add(entry.name)
-    if problems:
-        raise InputError(*problems)
+    refuse(problems)
 
 
 def walk(node: Node | None) -> Iterator[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 
 
@@ -33,3 +34,11 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         position = edit.end
     parts.append(text[position:])
     return "".join(parts)
+
+
+def apply_to_file(data: bytes, text: str, edits: Iterable[Edit]) -> bytes | None:
+    """Return a file's bytes with edits made in its ``text``, behind the same mark; None where it stays as it is."""
+    new = apply(text, edits)
+    if new == text:
+        return None
+    return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()

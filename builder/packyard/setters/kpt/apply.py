@@ -98,5 +98,4 @@ def _list(field: Tagged, given: Mapping[str, str]) -> tuple[Setting, list[Edit]]
 
 def _placed(field: Tagged, problem: Problem) -> Problem:
     """Say where, and keep what: kpt's own words."""
-    line, column = field.node.source.locate(field.node.start)
-    return Problem(problem.message, file=field.node.source.name, line=line, column=column, hint=problem.hint)
+    return field.node.problem(problem.message, problem.hint)

@@ -42,8 +42,7 @@ class Declaration:
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with it, by its place."""
-        line, column = self.node.source.locate(self.node.start)
-        return Problem(message, file=self.node.source.name, line=line, column=column, hint=hint)
+        return self.node.problem(message, hint)
 
 
 class KptPackage:
@@ -138,9 +137,7 @@ class KptPackage:
     def _config(self, mutator: Mutator) -> MappingNode | None:
         path = mutator.config_path
         if path not in self.package.files:
-            line, _ = mutator.node.source.locate(mutator.node.start)
-            message = f"configPath {path!r} is no YAML file of the package"
-            raise InputError(Problem(message, file=mutator.node.source.name, line=line))
+            raise InputError(mutator.node.problem(f"configPath {path!r} is no YAML file of the package"))
         roots = [document.root for document in self._parse(path) if document.root is not None]
         return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
 
@@ -166,10 +163,8 @@ class KptPackage:
     def _applied(self, path: str, edits: list[Edit]) -> bytes | None:
         """Return a file with its edits made, the first of two on one place; None where it stays as it is."""
         data = self.package.files[path]
-        mark, text = decode(data, path)
         places = {(found.start, found.end): found for found in reversed(edits)}
-        new = edit.apply(text, places.values())
-        return (mark + new).encode() if new != text else None
+        return edit.apply_to_file(data, decode(data, path)[1], places.values())
 
 
 def _text(texts: Sequence[str]) -> str:

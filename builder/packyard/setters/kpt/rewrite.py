@@ -78,9 +78,7 @@ def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
     node = field.node
     assert isinstance(node, Sequence)
     if node.anchor or node.tag:
-        line, column = node.source.locate(node.start)
-        message = "a list with an anchor or a tag cannot be replaced exactly"
-        raise InputError(Problem(message, file=node.source.name, line=line, column=column))
+        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
     if new is not None and [flow_text(item.value) for item in new.items] == [
         flow_text(item.value) for item in node.items
     ]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.errors import InputError, Problem, suggest
+from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules import rule
@@ -120,16 +120,14 @@ def read(tree: Tree, name: str) -> Component:
     ]
     if root.text("kind") != "Component":
         problems.append(root.problem("an option is of kind Component"))
-    if problems:
-        raise InputError(*problems)
+    refuse(problems)
     patches = tuple(_patch(tree, folder, item) for item in _items(root, "patches"))
     resources = tuple(str(to_value(item)) for item in _items(root, "resources"))
     path = f"{folder}/{DEFINITIONS}"
     if not tree.has_file(path):
         return Component(name, describe(tree, name), resources, patches, (), {}, ())
     krmfile = parse_krmfile(Source(tree.prefix + path, decode(tree.read(path), tree.prefix + path)[1]))
-    section = krmfile.root.mapping("openAPI", "definitions")
-    definitions = tuple(section.entries) if section else ()
+    definitions = tuple(krmfile.entries)
     rules = tuple(rule.read(krmfile.root))
     return Component(name, describe(tree, name), resources, patches, definitions, krmfile.definitions.setters, rules)
 
@@ -176,8 +174,7 @@ def _patch(tree: Tree, folder: str, node: Node) -> Patch:
         if not equals or key.endswith("!"):
             problems.append(target.problem(f"labelSelector {term!r} is no KEY=VALUE"))
         labels[key.strip()] = text.strip()
-    if problems:
-        raise InputError(*problems)
+    refuse(problems)
     path = f"{folder}/{node.text('path')}"
     listed = parse_one(tree.read(path), tree.prefix + path).root
     if not isinstance(listed, SequenceNode):
