@@ -1,6 +1,6 @@
 """The catalogue, renamed many times over: built, built again, packed by others.  bench_catalogue.py COPIES RUNS
 
-The copies are packages of other models: no file of theirs but scripts and licence has the bytes of another's.
+The copies are packages of other models: no file of theirs but scripts and license has the bytes of another's.
 """
 
 from __future__ import annotations

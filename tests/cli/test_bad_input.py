@@ -306,7 +306,7 @@ def test_scripts_without_their_run_bit(tiny: Path) -> None:
     assert "c.txt" not in errors
 
 
-def test_a_licence_file_that_is_missing(tiny: Path) -> None:
+def test_a_license_file_that_is_missing(tiny: Path) -> None:
     (tiny / "LICENSE").unlink()
     build_refused(tiny, r"packyard\.yaml:5:10: license: no file 'LICENSE'")
 

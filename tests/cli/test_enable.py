@@ -83,4 +83,4 @@ def test_names_are_completed(folder: Path) -> None:
 def test_lint_finds_nothing_where_every_option_is_in(folder: Path) -> None:
     for name in ("debug", "gpu-nodes", "network-policy", "pull-secret"):
         done("enable", ".", name, cwd=folder)
-    assert packyard("lint", ".", cwd=folder).stderr == "1 use cases, 0 errors, 0 warnings\n"
+    assert packyard("lint", ".", cwd=folder).stderr == "1 use case, 0 errors, 0 warnings\n"

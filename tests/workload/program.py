@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 RECORDS = Path("/.records")
-ELEMENTS = 65536  # of four bytes, so that neighbours on a node hand over more than fits into one message
+ELEMENTS = 65536  # of four bytes, so that neighbors on a node hand over more than fits into one message
 
 
 def record():

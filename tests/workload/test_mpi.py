@@ -246,7 +246,7 @@ def test_open_mpi_needs_a_tmp_where_it_can_write(role: str, objects: list[Object
     assert "mkdir was unable to create the desired directory" in started.launcher.log
 
 
-# A run and its neighbours, and its end.
+# A run and its neighbors, and its end.
 
 
 def test_a_killed_worker_ends_the_run(objects: list[Object], new_cluster: NewCluster) -> None:

@@ -149,7 +149,7 @@ def every_rank_took_part(run: MpiRun, job: Object) -> None:
     assert [record["mpi"]["rank"] for record in run.ranks] == list(range(size))
     assert {(record["mpi"]["size"], *record["mpi"]["sums"]) for record in run.ranks} == {(size, sum(range(size)))}
     assert [len(worker.records) for worker in run.workers] == [slots] * workers
-    # Neighbours on a node hand over their messages without leave to read each other's memory.
+    # Neighbors on a node hand over their messages without leave to read each other's memory.
     single_copy = {record["environment"].get("OMPI_MCA_btl_vader_single_copy_mechanism") for record in run.ranks}
     assert single_copy == {"none"}
     heard = re.findall(r"^record of (\S+)$", run.launcher.log, re.M)

@@ -69,7 +69,7 @@ def _document(item: Composed, rows: list[Row], described: UseCase) -> Documented
 
 
 def _own_files(workspace: Workspace, package: Package) -> list[Member]:
-    """Return the licence, and the files that the package ships as they are, with their run bit."""
+    """Return the license, and the files that the package ships as they are, with their run bit."""
     members = [Member(path="LICENSE", data=(workspace.root_dir / workspace.license_file).read_bytes())]
     for file in scripts.find(package.folder):
         path = file.relative_to(package.folder / scripts.DIRECTORY).as_posix()

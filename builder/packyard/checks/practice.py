@@ -259,7 +259,7 @@ def _resources(container: Mapping, label: str) -> Iterator[Finding]:
     missing = [name for name in ("requests", "limits") if not _entries(resources.get(name) if resources else None)]
     if missing:
         place = container.entry("resources") or container
-        message = f"{label} has no {' and no '.join(missing)}: it is the first to be evicted, or starves its neighbours"
+        message = f"{label} has no {' and no '.join(missing)}: it is the first to be evicted, or starves its neighbors"
         yield warning("no-resources", container.source, place.start, message)
 
 

@@ -141,7 +141,7 @@ def _name(value: Node, key: str) -> Scalar | None:
 
 
 def _is_unset(value: Node, key: str) -> bool:
-    """Tell whether a name is empty only until its setter is set."""
+    """Say whether a name is empty only until its setter is set."""
     found = value.get(key) if isinstance(value, MappingNode) else None
     return found is not None and found.comment is not None and parse(found.comment.text) is not None
 

@@ -111,7 +111,7 @@ def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[F
     parts = [(("metadata",), _METADATA, value.get("metadata")), *_pods(value, ())]
     for path, definition, part in parts:
         for fault in judge.faults(definition, part):
-            argo = definition in (_CORE + "Container",) and not fault.path and fault.field in _ARGO_FIELDS
+            argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
             beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
             if not argo and not beyond:
                 yield _below(fault, path)

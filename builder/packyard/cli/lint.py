@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(finding)
     errors = sum(finding.severity == "error" for finding in findings)
     total = len(composed) + len(copies)
-    output.story(f"{total} use cases, {errors} errors, {len(findings) - errors} warnings")
+    counts = ((total, "use case"), (errors, "error"), (len(findings) - errors, "warning"))
+    output.story(", ".join(output.counted(number, noun) for number, noun in counts))
     return 1 if errors else 0
 
 

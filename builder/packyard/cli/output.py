@@ -12,6 +12,11 @@ def story(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def counted(number: int, noun: str) -> str:
+    """Say how many there are of something: ``1 error``, ``2 errors``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 class Progress:
     """One line on stderr that says how far a command is; where that is a terminal, and until it is done."""
 
@@ -38,7 +43,7 @@ def json_result(value: object) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: fitted and coloured on a terminal, in plain columns with all their text anywhere else."""
+    """Print a table: fitted and colored on a terminal, in plain columns with all their text anywhere else."""
     if sys.stdout.isatty():
         _terminal_table(columns, rows)
         return

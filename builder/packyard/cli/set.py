@@ -140,7 +140,7 @@ def _tell(change: PackageChange) -> None:
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value
-        output.story(f"{change.before.where or './'}: {name} is {_shown(value)} in {count} field{'s' * (count != 1)}")
+        output.story(f"{change.before.where or './'}: {name} is {_shown(value)} in {output.counted(count, 'field')}")
 
 
 def _shown(text: str) -> str:

@@ -1,6 +1,6 @@
 """The tables of `kustomize cfg list-setters`, blank for blank, for scripts that read them.
 
-<two blanks>NAME     VALUE   …     headers centred, an odd blank to the right
+<two blanks>NAME     VALUE   …     headers centered, an odd blank to the right
 <two blanks>replicas 3       …     cells to the left, wrapped at 30 columns
 """
 
@@ -40,7 +40,7 @@ def lines(
     rule_edge = "-" if ruled else edge
     rule = rule_edge + between.join("-" * (width + 2) for width in widths) + rule_edge
     found = [rule] if ruled else []
-    found.append(line([_centred(header, width) for header, width in zip(headers, widths, strict=True)]))
+    found.append(line([_centered(header, width) for header, width in zip(headers, widths, strict=True)]))
     if markdown:
         found.append(rule)
     for row in wrapped:
@@ -50,7 +50,7 @@ def lines(
     return found
 
 
-def _centred(text: str, width: int) -> str:
+def _centered(text: str, width: int) -> str:
     gap = width - _width(text)
     return " " * (gap // 2) + text + " " * (gap - gap // 2)
 

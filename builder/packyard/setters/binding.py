@@ -1,6 +1,6 @@
 """Which fields of a document are bound by a setter comment.
 
-The places are those where kustomize 3.8.7 honours one:
+The places are those where kustomize 3.8.7 honors one:
 
     a: 1 # C                behind a scalar            # C
     - a # C                                            b: 1       alone above a key, or above a list item

@@ -76,8 +76,7 @@ class Object:
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
-        line, _ = self.root.source.locate(self.root.start)
-        return Problem(message, file=self.root.source.name, line=line)
+        return self.root.problem(message)
 
 
 def _as_mapping(node: Node) -> MappingNode:

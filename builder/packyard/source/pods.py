@@ -86,7 +86,7 @@ def _with_path(operation: MappingNode, path: str) -> MappingNode:
 
 
 def matches(selector: str, template: MappingNode, place: Node) -> bool:
-    """Tell whether a template's labels satisfy a selector: ``a=b``, ``a!=b``, ``a in (b, c)``, ``a notin (b, c)``."""
+    """Say whether a template's labels satisfy a selector: ``a=b``, ``a!=b``, ``a in (b, c)``, ``a notin (b, c)``."""
     metadata = template.mapping("metadata", "labels")
     position = 0
     while position < len(selector):
@@ -183,6 +183,6 @@ def _follow(pointer: str, node: Node, steps: list[str]) -> list[tuple[str, Node]
 
 
 def _is_selected(node: Node, step: str) -> bool:
-    """Tell whether an element of a list is the one that ``[key=value]`` names."""
+    """Say whether an element of a list is the one that ``[key=value]`` names."""
     key, _, text = step[1:-1].partition("=")
     return isinstance(node, MappingNode) and node.text(key) == text.replace("~1", "/").replace("~0", "~")
