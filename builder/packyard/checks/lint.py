@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.checks import catalogue, names, practice, references, rules, schema, selectors, setters, workload
+from packyard.checks import catalogue, mpi, names, practice, references, rules, schema, selectors, setters, workload
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
@@ -40,6 +40,7 @@ def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
         *setters.check(parsed, shipped=shipped),
         *rules.check(parsed, shipped=shipped),
         *workload.check(parsed),
+        *mpi.check(parsed),
         *names.check(parsed),
         *practice.check(parsed),
         *references.check(parsed),
