@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,15 +26,13 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
 from packyard.source import package as packages
 from packyard.source import workspace
-from packyard.source.compose import compose
+from packyard.source.compose import Composed, compose
 from packyard.source.package import Package, UseCase
+from packyard.source.security import LEVELS
 
 Object = dict[str, Any]
 
 _DIRECTORY = "directory"
-
-#: The levels of Pod Security, the strictest first.
-LEVELS = ("restricted", "baseline", "privileged")
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
@@ -122,30 +120,18 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
 
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
+    return Directory(composed(package, use_case).shipped)
+
+
+def composed(package: Package, use_case: UseCase) -> Composed:
+    """Return a use case as it is composed, once for all tests."""
     key = (package.name, use_case.path)
-    if key not in _SHIPPED:
-        _SHIPPED[key] = Directory(compose(CATALOGUE, package, use_case).shipped)
-    return _SHIPPED[key]
+    if key not in _COMPOSED:
+        _COMPOSED[key] = compose(CATALOGUE, package, use_case)
+    return _COMPOSED[key]
 
 
-_SHIPPED: dict[tuple[str, str], Directory] = {}
-
-
-def _distinct() -> Iterator[tuple[Package, UseCase]]:
-    """Yield all use cases, but one that several packages ship to the byte only once: that of a shared list, say."""
-    seen: dict[object, list[tuple[Package, UseCase]]] = {}
-    for package in PACKAGES:
-        for use_case in package.use_cases:
-            alike = seen.setdefault((use_case.path, use_case.base, use_case.overlays), [])
-            if use_case.axes or not any(shipped(*each).files == shipped(package, use_case).files for each in alike):
-                yield package, use_case
-            alike.append((package, use_case))
-
-
-USE_CASES = list(_distinct())
-each_use_case = pytest.mark.parametrize(
-    ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
-)
+_COMPOSED: dict[tuple[str, str], Composed] = {}
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:

@@ -10,7 +10,7 @@ import copy
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ import pytest
 
 from controlplane.api import Answer, Api
 from packyard.bundle import requirements
+from packyard.source import security
+from packyard.source.compose import Composed
 from packyard.source.package import Package, UseCase
+from packyard.source.security import LEVELS
 from pods import as_pods
-from usecases import LEVELS, Directory, Object, build_all, each_use_case, level, moved, shipped
+from usecases import Directory, Object, build_all, composed, each_use_case, level, moved, shipped
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume, and
 # what only a driver reads.
@@ -75,16 +78,21 @@ def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, ku
 
 
 @each_use_case
-def test_needs_no_lower_level_than_restricted_but_for_what_users_mount_themselves(directory: Directory) -> None:
-    """``restricted`` knows neither NFS volumes nor directories of nodes; a claim may lead to both."""
-    needed = [item for item in requirements.find(directory.parse()) if item.kind == "PodSecurity"]
-    objections = [text for item in needed for text in item.detail.split("; ") if text]
-    assert [text for text in objections if not text.endswith(("is of the type nfs", "is a hostPath"))] == []
+def test_needs_the_level_that_its_parts_record_with_a_reason(
+    package: Package, use_case: UseCase, directory: Directory
+) -> None:
+    assert recorded(composed(package, use_case)) == level(directory.parse())
+
+
+def recorded(item: Composed, options: Sequence[str] = ()) -> str:
+    """Return the Pod Security level that a use case and some of its options have reasons for."""
+    chosen = [option.excuses for option in item.options if option.name in options]
+    return security.lowest([excuse for excuses in (item.excuses, *chosen) for excuse in excuses])
 
 
 @each_use_case
 def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
-    directory: Directory, api_server: Api, kustomize5: Path
+    package: Package, use_case: UseCase, directory: Directory, api_server: Api, kustomize5: Path
 ) -> None:
     choices = [(name,) for name in directory.options] + list(combinations(directory.options, 2))
     ready = directory.set(directory.examples)
@@ -93,6 +101,7 @@ def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
     for choice, objects in zip(choices, built, strict=True):
         changed = [item for item in objects if item not in tried]
         assert changed or len(choice) > 1, f"{choice} changes nothing"
+        assert level(objects) == recorded(composed(package, use_case), choice), choice
         namespace = api_server.create_namespace(level(objects))
         assert not complaints(try_objects(api_server, namespace, moved(changed, "any", namespace))), choice
         tried += changed

@@ -54,6 +54,7 @@ TRIED = {
         {"IMAGES_PER_EPOCH": "127", "WORKERS": "4", "GPUS": "8", "BATCH_SIZE_PER_GPU": "4"},
         {"IMAGES_PER_EPOCH": "128", "WORKERS": "4", "GPUS": "8", "BATCH_SIZE_PER_GPU": "4"},
     ),
+    "size(MODEL_NAME) <= 24": ({"MODEL_NAME": "a" * 25}, {"MODEL_NAME": "a" * 24}),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),
     "STEPS_PER_EPOCH > 0 || BATCH_SIZE * WORKERS * (GPUS > 0 ? GPUS : 1) <= 60000": (
         {"BATCH_SIZE": "10000", "GPUS": "4"},
@@ -84,8 +85,9 @@ def setters_of(file: Path, rule: Rule) -> Mapping[str, Setter]:
     """Return the setters of the first use case, with its options, that has the rule."""
     for package in (packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()):
         for use_case in package.use_cases:
-            parts = [CATALOGUE.root_dir / "overlays" / name / "Krmfile" for name in use_case.options]
-            if file not in {*kustomization.read(CATALOGUE, package, use_case).krmfiles(), *parts}:
+            parts = [str(CATALOGUE.root_dir / "overlays" / name / "Krmfile") for name in use_case.options]
+            own = [name for name, _ in kustomization.read(CATALOGUE, package, use_case).krmfiles()]
+            if str(file) not in (*own, *parts):
                 continue
             composed = compose.compose(CATALOGUE, package, use_case)
             for setters in ({}, *(option.setters for option in composed.options)):

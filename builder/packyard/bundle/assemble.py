@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from packyard.bundle import bundle, documented, readme, requirements
+from packyard.bundle import bundle, documented, readme, reasons, requirements
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.documented import DocumentedUseCase
 from packyard.bundle.manifest import Parameter, UseCase
+from packyard.errors import refuse
 from packyard.setters import krmfile
 from packyard.setters.listing import Row, rule_rows
 from packyard.source import package as packages
@@ -29,8 +30,11 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     composed = compose_all(workspace, package)
+    objects = {item.use_case.path: item.values() for item in composed}
+    lacking = (problem for item in composed for problem in reasons.check(package, item, objects[item.use_case.path]))
+    refuse({str(problem): problem for problem in lacking}.values())
     rows = {item.use_case.path: item.rows() for item in composed}
-    described = {item.use_case.path: _describe(item, rows[item.use_case.path]) for item in composed}
+    described = {path: _describe(objects[path], rows[path]) for path in objects}
     documented = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
     members = [
         Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
@@ -40,13 +44,12 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     members += _own_files(workspace, package)
     presets = preset.read_all(workspace, package)
     members += [Member(path=f"{preset.DIRECTORY}/{item.name}.yaml", data=item.data) for item in presets]
-    members.append(Member(path="README.md", data=_readme(workspace, package, version, documented, presets)))
+    members.append(Member(path="README.md", data=_readme(workspace, package, version, composed, documented, presets)))
     use_cases = {f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()}
     return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
 
 
-def _describe(item: Composed, rows: Sequence[Row]) -> UseCase:
-    objects = item.values()
+def _describe(objects: Sequence[Mapping[str, object]], rows: Sequence[Row]) -> UseCase:
     setters = {
         row.name: Parameter(
             type=row.type or "string", required=row.required, default=row.default, description=row.description
@@ -81,6 +84,7 @@ def _readme(
     workspace: Workspace,
     package: Package,
     version: str,
+    composed: Sequence[Composed],
     use_cases: Sequence[DocumentedUseCase],
     presets: Sequence[Preset],
 ) -> bytes:
@@ -92,6 +96,8 @@ def _readme(
         "use_cases": use_cases,
         "parameters": documented.parameters(use_cases),
         "rules": documented.rules(use_cases),
+        "levels": documented.levels(composed),
+        "moving_tags": reasons.of_tags(package, [image for use_case in use_cases for image in use_case.images]),
         "presets": presets,
         "retired": package.retired,
     }

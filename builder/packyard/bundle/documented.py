@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.bundle import reasons
 from packyard.setters.listing import Row, RuleRow
+from packyard.source.compose import Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,16 @@ class DocumentedRule:
     places: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentedLevel:
+    """A Pod Security level below ``restricted`` in a README, its reason, and who needs it, as patterns (none: all)."""
+
+    level: str
+    reason: str
+    option: str
+    places: tuple[str, ...]
+
+
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter and default, sorted by name, with the use cases that it holds for."""
     found: dict[tuple[str, str], tuple[Row, list[str]]] = {}
@@ -68,6 +80,15 @@ def rules(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedRule]:
             found.setdefault((row.rule, row.message), []).append(use_case.path)
     everywhere = [use_case.path for use_case in use_cases]
     return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
+
+
+def levels(composed: Sequence[Composed]) -> list[DocumentedLevel]:
+    """Return why pods need a lower Pod Security level than ``restricted``, with the use cases that it holds for."""
+    everywhere = [item.use_case.path for item in composed]
+    return [
+        DocumentedLevel(each.level, each.reason, each.option, _places(each.use_cases, everywhere))
+        for each in reasons.merge(composed)
+    ]
 
 
 def _parameter(row: Row, paths: Sequence[str], everywhere: Sequence[str]) -> DocumentedParameter:

@@ -234,14 +234,23 @@ def _root_with_group(pod: pods.Pod, package: _Package) -> Iterator[Finding]:
             yield warning("root-with-fs-group", user.source, user.start, message, f"give {setter.name} minimum: 1")
 
 
+def is_moving(image: str) -> bool:
+    """Say whether the tag of an image moves, as far as its name tells: none, ``latest``, ``nightly`` and the like."""
+    tag = _tag(image)
+    return "@" not in image and (not tag or bool(_MOVING.search(tag)))
+
+
+def _tag(image: str) -> str:
+    return image.rpartition("/")[2].partition(":")[2]
+
+
 def _image(container: Mapping, label: str, package: _Package) -> Iterator[Finding]:
     image = container.get("image")
     if not isinstance(image, Scalar) or not image.value or package.waits(image) or "@" in image.value:
         return
-    tag = image.value.rpartition("/")[2].partition(":")[2]
+    tag = _tag(image.value)
     policy = container.text("imagePullPolicy")
-    moving = not tag or _MOVING.search(tag)
-    if moving and policy != "Always" and (policy or tag not in ("", "latest")):
+    if is_moving(image.value) and policy != "Always" and (policy or tag not in ("", "latest")):
         what = f"the tag {tag!r}" if tag else "an image without a tag"
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield warning("moving-tag", image.source, image.start, message, "imagePullPolicy: Always, or another tag")

@@ -11,9 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from packyard.checks import judges
+from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import output, sources
+from packyard.errors import Problem
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import Workspace
@@ -32,9 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     folders = [target for target in arguments.targets if Path(target).is_dir()]
     names = [target for target in arguments.targets if target not in folders]
     copies = [package for folder in folders for package in _copies(Path(folder))]
-    composed = list(_composed(arguments, names)) if names or not arguments.targets else []
+    composed, findings = _composed(arguments, names) if names or not arguments.targets else ([], [])
     judging = _judges(sources.find(arguments))
-    findings = lint_catalogue(composed, judges=judging)
+    findings += lint_catalogue(composed, judges=judging)
     findings += [finding for package in copies for finding in lint(package, shipped=False, judges=judging)]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
@@ -66,11 +68,18 @@ def _copies(folder: Path) -> Iterator[PackageFiles]:
         yield read_package(tree, package)
 
 
-def _composed(arguments: argparse.Namespace, names: list[str]) -> Iterator[PackageFiles]:
+def _composed(arguments: argparse.Namespace, names: list[str]) -> tuple[list[PackageFiles], list[Finding]]:
+    """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
+    from packyard.bundle import reasons
     from packyard.source import package
     from packyard.source.compose import compose_all
 
     workspace = sources.find(arguments)
+    found: list[PackageFiles] = []
+    problems: dict[str, Problem] = {}
     for name in names or workspace.package_names():
-        for item in compose_all(workspace, package.read(workspace, name)):
-            yield item.package_files(f"{name}/{workspace.prefix}/{item.use_case.path}/")
+        source = package.read(workspace, name)
+        for item in compose_all(workspace, source):
+            found.append(item.package_files(f"{name}/{workspace.prefix}/{item.use_case.path}/"))
+            problems.update((str(problem), problem) for problem in reasons.check(source, item))
+    return found, [finding("no-reason", "error", problem) for problem in problems.values()]

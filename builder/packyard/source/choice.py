@@ -58,10 +58,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What ``shared.yaml`` says: choices by their name, and the fragments of a README that a package does not list."""
+    """What ``shared.yaml`` says: choices by their name, the fragments of a README that a package does not list, and why
+    the tags of images move, by a pattern for the image.
+    """
 
     choices: Mapping[str, Choice] = field(default_factory=dict)
     docs: tuple[str, ...] = ()
+    moving_tags: Mapping[str, str] = field(default_factory=dict)
 
     def choice(self, fields: Fields, node: Node, key: str) -> Choice | None:
         """Return the choice that a scalar names; an unknown name is a fault."""
@@ -81,7 +84,7 @@ def read_shared(workspace: Workspace, problems: list[Problem]) -> Shared:
     fields = Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "", problems)
     fields.expect_header("packyard/v1", "Shared")
     choices = {name: read(workspace, None, child) for name, child in fields.children("choices").items()}
-    shared = Shared(choices, tuple(fields.texts("docs")))
+    shared = Shared(choices, tuple(fields.texts("docs")), moving_tags(fields))
     fields.done()
     return shared
 
@@ -109,6 +112,15 @@ def values(fields: Fields) -> dict[str, Value]:
         name: Value(node.value, fields.file, node.source.locate(node.start)[0])
         for name, node in fields.mapping("setters").items()
     }
+
+
+def moving_tags(fields: Fields) -> dict[str, str]:
+    """Read why the tags of images move, by a pattern for the image."""
+    found = fields.mapping("movingTags")
+    for pattern, node in found.items():
+        if not node.value.strip():
+            fields.fault(node, f"movingTags.{pattern}", "is no reason")
+    return {pattern: node.value for pattern, node in found.items()}
 
 
 def check_parts(workspace: Workspace, fields: Fields, choice: Choice) -> None:

@@ -16,12 +16,13 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan, plan_fields
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
-from packyard.source import kustomization, option, parts, preset, rules
+from packyard.source import kustomization, option, parts, preset, rules, security
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import Reached, reach
 from packyard.source.option import Option
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part
+from packyard.source.security import Excuse
 from packyard.source.workspace import Workspace
 from packyard.text.document import parse_shared, parse_text
 from packyard.text.edit import Edit
@@ -46,6 +47,7 @@ class Composed:
     options: tuple[Option, ...] = ()
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
+    excuses: tuple[Excuse, ...] = ()  # why its pods need a lower Pod Security level
 
     @property
     def shipped(self) -> dict[str, bytes]:
@@ -130,7 +132,8 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     }
     kinds = tuple((item.identity[1], name) for name, item in named)
     unused = tuple(name for name in given if name not in known and name not in offered)
-    return Composed(use_case, files, unset, kinds, unused, options, reached.definitions, tuple(here))
+    excuses = tuple(security.gather(part))
+    return Composed(use_case, files, unset, kinds, unused, options, reached.definitions, tuple(here), excuses)
 
 
 def _accumulate(part: Part) -> list[Object]:
@@ -166,7 +169,8 @@ def _options(
         if definitions:
             files[option.DEFINITIONS] = definitions
         added = {key: item for key, item in known.items() if key not in reached.definitions.setters}
-        found.append(Option(name, option.describe(component), files, own, added))
+        excuses = tuple(security.gather(component))
+        found.append(Option(name, option.describe(component), files, own, added, excuses))
     return tuple(found)
 
 

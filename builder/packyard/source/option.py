@@ -19,6 +19,7 @@ from packyard.setters.rules.rule import Rule
 from packyard.source import parts
 from packyard.source.accumulate import Expanded, Object, accumulate, file_names
 from packyard.source.parts import Part
+from packyard.source.security import Excuse
 from packyard.text import layout
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.scalar import double_quoted
@@ -33,7 +34,7 @@ COMPONENT_LABEL = "app.kubernetes.io/component"
 class Option:
     """An option of one use case: what it is for, its files by their path below ``options/NAME``, its rules.
 
-    ``setters`` are those that the use case does not have.
+    ``setters`` are those that the use case does not have, ``excuses`` why its pods need a lower Pod Security level.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Option:
     files: Mapping[str, bytes]
     rules: tuple[Rule, ...] = ()
     setters: Mapping[str, Setter] = field(default_factory=dict)
+    excuses: tuple[Excuse, ...] = ()
 
 
 def describe(part: Part) -> str:

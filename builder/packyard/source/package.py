@@ -62,6 +62,7 @@ class Package:
     docs: tuple[str, ...] = ()
     presets: tuple[str, ...] = ()
     retired: Mapping[str, str] = field(default_factory=dict)
+    moving_tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(workspace: Workspace, name: str) -> Package:
@@ -89,6 +90,7 @@ def read(workspace: Workspace, name: str) -> Package:
         docs=tuple(fields.texts("docs")) or shared.docs,
         presets=tuple(presets),
         retired={key: node.value for key, node in fields.mapping("retired").items()},
+        moving_tags={**shared.moving_tags, **choice.moving_tags(fields)},
     )
     fields.done()
     return package
