@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -132,6 +132,23 @@ def composed(package: Package, use_case: UseCase) -> Composed:
 
 
 _COMPOSED: dict[tuple[str, str], Composed] = {}
+
+
+def _distinct() -> Iterator[tuple[Package, UseCase]]:
+    """Yield all use cases, but one that several packages ship to the byte only once: that of a shared list, say."""
+    seen: dict[object, list[tuple[Package, UseCase]]] = {}
+    for package in PACKAGES:
+        for use_case in package.use_cases:
+            alike = seen.setdefault((use_case.path, use_case.base, use_case.overlays), [])
+            if use_case.axes or not any(shipped(*each).files == shipped(package, use_case).files for each in alike):
+                yield package, use_case
+            alike.append((package, use_case))
+
+
+USE_CASES = list(_distinct())
+each_use_case = pytest.mark.parametrize(
+    ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
+)
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
