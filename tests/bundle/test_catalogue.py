@@ -16,7 +16,9 @@ import pytest
 
 import workspaces
 from packyard.bundle import catalogue
+from packyard.bundle.bundle import Bundle
 from packyard.bundle.catalogue import Packing, Plan
+from packyard.bundle.draft import MARK
 from packyard.bundle.packed import Packed
 from packyard.errors import PackyardError
 from running import COMMAND, done, environment, packyard
@@ -52,7 +54,11 @@ def made_anew(root: Path, cache_dir: Path | None = None) -> object:
 
 
 def found(root: Path, cache_dir: Path) -> Packed | None:
-    return Packing(Plan(root_dir=root, version=VERSION, cache_dir=cache_dir)).find(NAME)
+    """What is kept for this version; what is kept for any version rests on the same."""
+    packing = Packing(Plan(root_dir=root, version=VERSION, cache_dir=cache_dir))
+    packed, draft = packing.find(NAME), packing.find_draft(NAME)
+    assert (packed is None) is (draft is None)
+    return packed
 
 
 def mutations(root: Path) -> Iterator[Mutation]:
@@ -135,6 +141,36 @@ def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
     (root / "gone").rename(file)
     assert isinstance(made_anew(root, tmp_path / "cache"), Packed)
+
+
+def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path) -> None:
+    made_anew(root, tmp_path / "cache")
+    other = Plan(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    assert Packing(other).find_draft(NAME)
+    ((packed, fault),) = catalogue.pack(other, [NAME], on=None)
+    assert not fault
+    ((anew, _),) = catalogue.pack(Plan(root_dir=root, version="1.1"), [NAME], on=None)
+    assert packed == anew == Packing(other).find(NAME)
+    readme = {member.path: member.data for member in Bundle.open(packed.data).members}["README.md"]
+    assert b"1.1" in readme
+    assert MARK.encode() not in readme
+    file = root / "LICENSE"
+    file.write_bytes(file.read_bytes() + b"and more\n")
+    assert Packing(other).find(NAME) is Packing(other).find_draft(NAME) is None, "it rests on what it was composed of"
+
+
+def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp_path: Path) -> None:
+    file = next((root / "packages" / NAME / "docs").glob("*.md"))
+    file.write_text(file.read_text() + "{% if version == '1.0' %}it is the first one{% endif %}\n")
+    first = made_anew(root, tmp_path / "cache")
+    assert first == made_anew(root)
+    other = Plan(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    assert Packing(other).find_draft(NAME) is None
+    ((packed, _),) = catalogue.pack(other, [NAME], on=None)
+    assert isinstance(first, Packed)
+    readmes = [member.data for item in (first, packed) for member in Bundle.open(item.data).members
+               if member.path == "README.md"]  # fmt: skip
+    assert [b"it is the first one" in data for data in readmes] == [True, False]
 
 
 def test_another_version_or_other_code_finds_nothing(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from channel.examples import FailingStore, bundle, compressed_otherwise
+from packyard.bundle.archive import Member
+from packyard.bundle.bundle import build
 from packyard.channel import fetch, index, publish
 from packyard.channel.entry import Entry
 from packyard.channel.stores.directory import DirectoryStore
@@ -39,6 +43,36 @@ def check_sound(store: DirectoryStore) -> None:
         if key.endswith(".sha256"):
             hex_digits = Digest.of(store.get(key.removesuffix(".sha256"))).hex
             assert store.get(key).decode().startswith(hex_digits)
+
+
+def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
+    file = tmp_path / "bert.tar.gz"
+    file.write_bytes(bundle().data)
+    stores = [DirectoryStore(tmp_path / name) for name in ("one", "other")]
+    done = [publish(stores[0], [bundle()]), publish(stores[1], [file])]
+    assert done[0] == done[1]
+    assert state(stores[0]) == state(stores[1])
+    file.write_bytes(b"damaged")
+    with pytest.raises(IntegrityError, match=r"bert\.tar\.gz"):
+        publish(stores[1], [file])
+
+
+def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
+    size, files = 1_000_000, []
+    for number in range(10):
+        data = random.Random(number).randbytes(size)
+        made = build(f"p-{number}", "1.0", [Member(path="data", data=data)], use_cases={}, model={})
+        files.append(tmp_path / f"{number}.tar.gz")
+        files[-1].write_bytes(made.data)
+    del made, data
+    tracemalloc.start()
+    try:
+        publish(DirectoryStore(tmp_path / "store"), files)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size < peak < 6 * size
+    assert len(index.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
 
 
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from packyard.bundle import bundle, documented, readme, reasons, requirements
+from packyard.bundle import documented, readme, reasons, requirements
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.documented import DocumentedUseCase
+from packyard.bundle.draft import MARK, README, Draft
 from packyard.bundle.manifest import Parameter, UseCase
 from packyard.errors import refuse
 from packyard.setters import krmfile
@@ -24,18 +25,23 @@ from packyard.text.sharing import Sharing
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
     """Build the bundle of one package. The same sources and version give the same tar on every machine."""
+    return draft(workspace, name, version).bundle(version)
+
+
+def draft(workspace: Workspace, name: str, version: str) -> Draft:
+    """Compose a package for a version, and for all others where nothing but the print of its README differs."""
     with Sharing():
-        return _assemble(workspace, packages.read(workspace, name), version)
+        return _draft(workspace, packages.read(workspace, name), version)
 
 
-def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
+def _draft(workspace: Workspace, package: Package, version: str) -> Draft:
     composed = compose_all(workspace, package)
     objects = {item.use_case.path: item.values() for item in composed}
     lacking = (problem for item in composed for problem in reasons.check(package, item, objects[item.use_case.path]))
     refuse({str(problem): problem for problem in lacking}.values())
     rows = {item.use_case.path: item.rows() for item in composed}
     described = {path: _describe(objects[path], rows[path]) for path in objects}
-    documented = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
+    told = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
     members = [
         Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
         for item in composed
@@ -44,9 +50,18 @@ def _assemble(workspace: Workspace, package: Package, version: str) -> Bundle:
     members += _own_files(workspace, package)
     presets = preset.read_all(workspace, package)
     members += [Member(path=f"{preset.DIRECTORY}/{item.name}.yaml", data=item.data) for item in presets]
-    members.append(Member(path="README.md", data=_readme(workspace, package, version, composed, documented, presets)))
-    use_cases = {f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()}
-    return bundle.build(package.name, version, members, use_cases=use_cases, model=package.model)
+    documents = packages.documents(workspace, package)
+    fragments = [(os.path.relpath(file, workspace.root_dir), text) for file, text in documents]
+    is_open = readme.only_prints("version", fragments)
+    context = _context(workspace, package, MARK if is_open else version, composed, told, presets)
+    members.append(Member(path=README, data=readme.render(fragments, context)))
+    return Draft(
+        name=package.name,
+        version="" if is_open else version,
+        model=package.model,
+        members=tuple(members),
+        use_cases={f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()},
+    )
 
 
 def _describe(objects: Sequence[Mapping[str, object]], rows: Sequence[Row]) -> UseCase:
@@ -80,15 +95,16 @@ def _own_files(workspace: Workspace, package: Package) -> list[Member]:
     return members
 
 
-def _readme(
+def _context(
     workspace: Workspace,
     package: Package,
     version: str,
     composed: Sequence[Composed],
     use_cases: Sequence[DocumentedUseCase],
     presets: Sequence[Preset],
-) -> bytes:
-    context: dict[str, object] = {
+) -> dict[str, object]:
+    """Return what fragments of the README may use."""
+    return {
         "name": package.name,
         "version": version,
         "prefix": workspace.prefix,
@@ -101,6 +117,3 @@ def _readme(
         "presets": presets,
         "retired": package.retired,
     }
-    documents = packages.documents(workspace, package)
-    fragments = [(os.path.relpath(file, workspace.root_dir), text) for file, text in documents]
-    return readme.render(fragments, context)

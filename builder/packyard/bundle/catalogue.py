@@ -13,6 +13,7 @@ from pathlib import Path
 
 from packyard.bundle import assemble, tree
 from packyard.bundle.archive import Member
+from packyard.bundle.draft import Draft
 from packyard.bundle.packed import Packed
 from packyard.bundle.staging import staging
 from packyard.digest import Digest
@@ -23,7 +24,7 @@ from packyard.work import code, executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
 from packyard.work.kept import Kept
-from packyard.work.reads import Observed, Reads, Shared
+from packyard.work.reads import Fact, Observed, Reads, Shared
 
 _own = threading.local()
 _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
@@ -70,6 +71,13 @@ def pack(
     return executor.run(Packing(plan), names, on=on, done=done)
 
 
+def pack_into(
+    plan: Plan, names: Sequence[str], folder: Path, *, on: Engine | None, done: Callable[[int], None] = lambda _: None
+) -> list[tuple[Path, str]]:
+    """Write the bundles of packages into a folder, and return their files, each with why it was not kept, if so."""
+    return executor.run(_Writing(Packing(plan), folder.absolute()), names, on=on, done=done)
+
+
 class Packing:
     """Makes bundles or finds them. It is sent to a worker with every few tasks; what the worker made of the parts that
     packages share is good for all tasks of the run.
@@ -78,6 +86,7 @@ class Packing:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.run = secrets.token_hex(16)
+        self.code = code.digest(_LIBRARIES) if plan.cache_dir else ""
         self.kept = Kept(Cache(plan.cache_dir), Observed(plan.root_dir)) if plan.cache_dir else None
 
     def __call__(self, name: str) -> tuple[Packed, str]:
@@ -90,24 +99,48 @@ class Packing:
         found = self.find(name)
         if found is not None:
             return found, None, ""
-        sharing, shared = _of_run(self.run)
-        with Reads(self.plan.root_dir, shared) as reads, sharing:
-            bundle = assemble.assemble(workspace.read(reads.root_dir), name, self.plan.version)
+        draft, facts = self._draft(name)
+        bundle = draft.bundle(self.plan.version)
         packed = Packed.of(bundle)
-        if self.kept:
-            try:
-                self.kept.keep(self._key(name), reads, packed.to_bytes())
-            except UnavailableError as error:
-                return packed, bundle.members, str(error)
-        return packed, bundle.members, ""
+        fault = self._keep(self._key("bundle", name, self.plan.version), facts, packed.to_bytes)
+        return packed, bundle.members, fault
 
     def find(self, name: str) -> Packed | None:
         """Return a package's bundle if it is kept."""
-        data = self.kept.find(self._key(name)) if self.kept else None
-        return Packed.parse(data) if data is not None else None
+        found = self.kept.find(self._key("bundle", name, self.plan.version)) if self.kept else None
+        return Packed.parse(found.data) if found else None
 
-    def _key(self, name: str) -> Digest:
-        return Digest.of(repr(("bundle", code.digest(_LIBRARIES), name, self.plan.version)).encode())
+    def find_draft(self, name: str) -> Draft | None:
+        """Return a package as it was composed, for this version too, if it is kept."""
+        found = self.kept.find(self._key("draft", name)) if self.kept else None
+        return Draft.parse(found.data) if found else None
+
+    def _draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
+        """Compose a package, or find it, with the facts that it rests on; None where it is not to be kept."""
+        key = self._key("draft", name)
+        found = self.kept.find(key) if self.kept else None
+        if found:
+            return Draft.parse(found.data), found.facts
+        sharing, shared = _of_run(self.run)
+        with Reads(self.plan.root_dir, shared) as reads, sharing:
+            draft = assemble.draft(workspace.read(reads.root_dir), name, self.plan.version)
+        if reads.torn:
+            return draft, None
+        if not draft.version:
+            self._keep(key, reads.facts, draft.to_bytes)
+        return draft, reads.facts
+
+    def _keep(self, key: Digest, facts: list[Fact] | None, to_bytes: Callable[[], bytes]) -> str:
+        """Keep a result, and return why not, where that was asked for and cannot be done."""
+        if self.kept and facts is not None:
+            try:
+                self.kept.keep(key, facts, to_bytes())
+            except UnavailableError as error:
+                return str(error)
+        return ""
+
+    def _key(self, *words: str) -> Digest:
+        return Digest.of(repr((self.code, *words)).encode())
 
 
 def _of_run(run: str) -> tuple[Sharing, Shared]:
@@ -119,6 +152,23 @@ def _of_run(run: str) -> tuple[Sharing, Shared]:
     if _own.run != run:
         _own.shared, _own.run = Shared(), run
     return _own.sharing, _own.shared
+
+
+class _Writing:
+    """Makes bundles or finds them, and writes each into a folder, so that no process holds many."""
+
+    def __init__(self, packing: Packing, folder: Path) -> None:
+        self.packing = packing
+        self.folder = folder
+
+    def __call__(self, name: str) -> tuple[Path, str]:
+        packed, fault = self.packing(name)
+        file = self.folder / f"{name}.tar.gz"
+        try:
+            file.write_bytes(packed.data)
+        except OSError as error:
+            raise UnavailableError(f"{file}: {error.strerror}") from error
+        return file, fault
 
 
 class _Staging:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from packyard.errors import InputError, Problem
@@ -21,6 +22,7 @@ from packyard.text.sharing import once
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+    from jinja2.nodes import Node
 
 
 class Row(Protocol):
@@ -48,6 +50,37 @@ def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) 
     environment = once("readme", _environment)
     rendered = (_render(environment, file, text, context).strip("\n") for file, text in fragments)
     return ("\n\n".join(filter(None, rendered)) + "\n").encode()
+
+
+def only_prints(name: str, fragments: Iterable[tuple[str, str]]) -> bool:
+    """Say whether all that fragments do with a variable is to print it, so that it can be put in when it is known."""
+    return all(once(("only prints", name, text), partial(_only_prints, name, text)) for _, text in fragments)
+
+
+def _only_prints(name: str, text: str) -> bool:
+    if name not in text:
+        return True
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        return not _uses(name, once("readme", _environment).parse(text))
+    except TemplateSyntaxError:  # which rendering it tells of
+        return False
+
+
+def _uses(name: str, node: Node) -> bool:
+    """Say whether a part of a fragment does something else with a variable than to print it.
+
+    What is printed inside of anything but a plain loop or condition may be caught, and changed or compared.
+    """
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Output):
+        printed = [child for child in node.nodes if not (isinstance(child, nodes.Name) and child.name == name)]
+        return any(_uses(name, child) for child in printed)
+    if isinstance(node, nodes.Template | nodes.If) or (isinstance(node, nodes.For) and not node.recursive):
+        return any(_uses(name, child) for child in node.iter_child_nodes())
+    return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
 
 
 def parameter_table(rows: Iterable[Row]) -> str:

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from packyard.bundle import archive, reference
+from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum, index
 from packyard.channel.entry import Entry, bundle_key
 from packyard.channel.index import Index
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, Problem
-
-if TYPE_CHECKING:
-    from packyard.bundle.bundle import Bundle
 
 Status = Literal["published", "completed", "unchanged"]
 
@@ -45,7 +44,7 @@ class Publication:
 class _Plan:
     """One bundle beside what the channel has of it; ``entry`` describes the file that will be, or is, published."""
 
-    bundle: Bundle
+    bundle: Bundle | Path
     entry: Entry
     has_bundle: bool
     has_checksum: bool
@@ -55,8 +54,8 @@ class _Plan:
         return bundle_key(self.entry.name, self.entry.version)
 
 
-def publish(store: Store, bundles: Iterable[Bundle]) -> list[Publication]:
-    """Publish ``bundles`` and return what was done for each, in their order.
+def publish(store: Store, bundles: Iterable[Bundle | Path]) -> list[Publication]:
+    """Publish ``bundles``, or those in files, of which one is in memory at a time; return what was done for each.
 
     A bundle is judged by its tar: the same tar under the same name and version leaves the published file and its
     checksum alone, even if it was compressed otherwise. Another tar is a `ConflictError`, which names both digests,
@@ -87,19 +86,24 @@ def _read_index(store: Store) -> Index:
         return Index()
 
 
-def _plan_all(store: Store, bundles: Iterable[Bundle]) -> list[_Plan]:
+def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> list[_Plan]:
     plans: list[_Plan] = []
     problems: list[Problem] = []
-    for bundle in bundles:
+    for item in bundles:
+        bundle = _open(item)
         reference.check_name(bundle.manifest.name)
         reference.check_version(bundle.manifest.version)
         try:
-            plans.append(_plan(store, bundle))
+            plans.append(replace(_plan(store, bundle), bundle=item))
         except ConflictError as error:
             problems += error.problems
     if problems:
         raise ConflictError(*problems)
     return plans
+
+
+def _open(bundle: Bundle | Path) -> Bundle:
+    return Bundle.open(bundle.read_bytes(), what=bundle.name) if isinstance(bundle, Path) else bundle
 
 
 def _plan(store: Store, bundle: Bundle) -> _Plan:
@@ -117,10 +121,11 @@ def _write(store: Store, plan: _Plan) -> Entry:
     """Write what is missing of a bundle, and return the entry of the file that the channel holds then."""
     entry = plan.entry
     if not plan.has_bundle:
+        bundle = _open(plan.bundle)
         try:
-            store.put(plan.key, plan.bundle.data)
+            store.put(plan.key, bundle.data)
         except ConflictError:  # another publisher was faster; it may be the same tar, compressed otherwise
-            entry = _published_entry(plan.bundle, store.get(plan.key))
+            entry = _published_entry(bundle, store.get(plan.key))
     if not plan.has_checksum:
         store.put(checksum.key(entry.name, entry.version), checksum.line(entry))
     return entry

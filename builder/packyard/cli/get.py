@@ -12,7 +12,7 @@ from pathlib import Path
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
-from packyard.cli import output
+from packyard.cli import output, state
 from packyard.errors import InputError, Problem, UnavailableError
 
 
@@ -44,11 +44,16 @@ def _fetch(channel: str, reference: str) -> Bundle:
 
 
 def _carried(reference: str) -> Bundle:
-    from packyard.bundle import assemble
+    from packyard.bundle import catalogue
+    from packyard.bundle.catalogue import Plan
     from packyard.source import workspace
 
     asked = Reference.parse(reference)
     if asked.version not in (None, __version__):
         hint = "name the channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
-    return assemble.assemble(workspace.built_in(), asked.name, __version__)
+    plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
+    ((packed, fault),) = catalogue.pack(plan, [asked.name], on=None)
+    if fault:
+        output.story(fault)
+    return Bundle.open(packed.data, what=packed.name)

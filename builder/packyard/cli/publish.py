@@ -6,9 +6,10 @@ Another tar under a name and version that are published is refused; the same one
 from __future__ import annotations
 
 import argparse
+import tempfile
+from pathlib import Path
 
 from packyard.bundle import catalogue
-from packyard.bundle.bundle import Bundle
 from packyard.channel import stores
 from packyard.channel.publish import publish
 from packyard.cli import fanout, output, sources
@@ -29,10 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
     plan = fanout.plan(arguments, workspace)
-    packed = catalogue.pack(plan, names, on=fanout.engine(arguments, names), done=fanout.progress(names))
-    fanout.finish(plan, (fault for _, fault in packed))
-    bundles = [Bundle.open(item.data, what=item.name) for item, _ in packed]
-    done = publish(stores.open_store(arguments.to), bundles)
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        engine, progress = fanout.engine(arguments, names), fanout.progress(names)
+        packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
+        fanout.finish(plan, (fault for _, fault in packed))
+        done = publish(stores.open_store(arguments.to), [file for file, _ in packed])
     if arguments.output == "json":
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
         return 0

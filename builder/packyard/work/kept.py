@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from packyard.digest import Digest
 from packyard.work.cache import Cache
-from packyard.work.reads import Fact, Observed, Reads
+from packyard.work.reads import Fact, Observed
 
 _LAST = 8  # results that one key remembers
+
+
+class Found(NamedTuple):
+    """A result, and the facts that it rests on."""
+
+    data: bytes
+    facts: list[Fact]
 
 
 class Kept:
@@ -25,21 +33,20 @@ class Kept:
         self.cache = cache
         self.observed = observed
 
-    def find(self, key: Digest) -> bytes | None:
+    def find(self, key: Digest) -> Found | None:
         """Return the result all of whose facts hold, or None."""
         for facts, result in self._known(key):
             if self.observed.agrees(facts):
-                return self.cache.get(Digest(result))
+                data = self.cache.get(Digest(result))
+                return None if data is None else Found(data, facts)
         return None
 
-    def keep(self, key: Digest, reads: Reads, data: bytes) -> None:
-        """Keep a result, unless what it rests on changed while it was made."""
-        if reads.torn:
-            return
+    def keep(self, key: Digest, facts: list[Fact], data: bytes) -> None:
+        """Keep a result of a task that was not torn."""
         result = Digest.of(data)
-        known = [item for item in self._known(key) if item != (reads.facts, result)]
+        known = [item for item in self._known(key) if item != (facts, result)]
         self.cache.put(result, data)
-        self.cache.put(key, json.dumps([(reads.facts, result), *known[: _LAST - 1]]).encode())
+        self.cache.put(key, json.dumps([(facts, result), *known[: _LAST - 1]]).encode())
 
     def _known(self, key: Digest) -> Iterator[tuple[list[Fact], str]]:
         for facts, result in json.loads(self.cache.get(key) or b"[]"):

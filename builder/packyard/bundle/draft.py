@@ -1,0 +1,66 @@
+"""A package composed, with its version left open: what the next version needs not compose again.
+
+    members with a mark in README.md where the version goes  +  "2.0"  ->  the bundle of version 2.0
+
+A README that does more with its version than print it is of that version alone.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from packyard.bundle import archive, bundle, record
+from packyard.bundle.archive import Member
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import UseCase
+
+README = "README.md"
+#: Stands for the version in a README: a text that nobody writes, of signs that a version may have.
+MARK = "0.0.0-7d4be1c09a5f4f0d8e62b3a1f6c7d985"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """All of a bundle but its version; ``version`` is the only one that it is good for, or empty."""
+
+    name: str
+    version: str
+    model: Mapping[str, str]
+    members: tuple[Member, ...]
+    use_cases: Mapping[str, UseCase]
+
+    def bundle(self, version: str) -> Bundle:
+        """Return the bundle of a version."""
+        assert self.version in ("", version)
+        members = [_with_version(member, version) if member.path == README else member for member in self.members]
+        return bundle.build(self.name, version, members, use_cases=self.use_cases, model=self.model)
+
+    @classmethod
+    def parse(cls, data: bytes) -> Draft:
+        """Read what `to_bytes` wrote."""
+        head, _, rest = data.partition(b"\n")
+        fields = record.Fields(json.loads(head), file="draft")
+        return cls(
+            name=fields.text("name"),
+            version=fields.text("version"),
+            model=fields.text_map("model"),
+            members=tuple(archive.read_tar(zlib.decompress(rest))[1]),
+            use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return what a cache keeps."""
+        head = {
+            "name": self.name,
+            "version": self.version,
+            "model": dict(self.model),
+            "useCases": {path: use_case.document() for path, use_case in self.use_cases.items()},
+        }
+        return json.dumps(head).encode() + b"\n" + zlib.compress(archive.pack(self.name, self.members), 1)
+
+
+def _with_version(member: Member, version: str) -> Member:
+    return replace(member, data=member.data.replace(MARK.encode(), version.encode()))
