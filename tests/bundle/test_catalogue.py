@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import workspaces
 from packyard.bundle import catalogue
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.catalogue import Packing, Plan
+from packyard.bundle.composing import Composing, UseCases
 from packyard.bundle.draft import MARK
 from packyard.bundle.packed import Packed
 from packyard.errors import PackyardError
@@ -119,6 +121,46 @@ def test_what_is_found_is_what_would_be_made_anew_after_any_change_of_a_source(r
     assert "led bases/identity/Krmfile elsewhere" in lost
     assert len(lost) > 60
     assert not any("new bases" in what and what.endswith("zz.yaml") for what in lost), "nobody reads these"
+
+
+def test_use_cases_found_are_those_composed_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
+    def anew() -> object:
+        try:
+            return Composing(root, None)(NAME)
+        except PackyardError as error:
+            return str(error)
+
+    cache_dir = tmp_path / "cache"
+    before = Composing(root, cache_dir)(NAME)
+    assert before == anew() == UseCases(Composing(root, cache_dir).find(NAME) or [], [])
+    kept: dict[str, list[Mutation]] = {}
+    lost: set[str] = set()
+    for mutation in list(mutations(root)):
+        what, do, undo = mutation
+        do()
+        if Composing(root, cache_dir).find(NAME) is None:
+            lost.add(what)
+        else:
+            kept.setdefault(what.partition(" ")[0], []).append(mutation)
+        undo()
+    assert {f"changed packages/{NAME}/package.yaml", "changed bases/identity/Krmfile", "deleted LICENSE"} <= lost
+    assert len(lost) > 60
+    for several in kept.values():
+        for _, do, _ in several:
+            do()
+        assert anew() == before, [what for what, _, _ in several]
+        for _, _, undo in reversed(several):
+            undo()
+
+
+def test_what_lacks_a_reason_is_not_kept(root: Path, tmp_path: Path) -> None:
+    file = root / "packages" / NAME / "package.yaml"
+    (shared,) = (root / "packages").glob("_shared/shared.yaml")
+    shared.write_text(re.sub(r"(?m)^movingTags:\n(  .*\n)+", "", shared.read_text()))
+    file.write_text(re.sub(r"(?m)^movingTags:\n(  .*\n)+", "", file.read_text()))
+    made = Composing(root, tmp_path)(NAME)
+    assert made.lacking
+    assert Composing(root, tmp_path).find(NAME) is None
 
 
 def test_a_change_is_kept_beside_what_was_before_it(root: Path, tmp_path: Path) -> None:

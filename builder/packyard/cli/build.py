@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = fanout.plan(arguments, workspace)
     engine = fanout.engine(arguments, names)
     built = catalogue.build(plan, names, out_dir, on=engine, done=fanout.progress(names))
-    fanout.finish(plan, (item.fault for item in built))
+    fanout.finish(plan.cache_dir, (item.fault for item in built))
     if arguments.output == "json":
         output.json_result([{"name": item.name, "version": item.version, "tar": item.tar, "size": item.size}
                             for item in built])  # fmt: skip

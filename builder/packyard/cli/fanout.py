@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from time import time
 
 from packyard.bundle.catalogue import Plan
@@ -23,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument("--jobs", metavar="N", type=int, help="packages made at once (default: one for each processor)")
     parser.add_argument("--executor", metavar="NAME", help="processes (default), dask, or dask=ADDRESS of a scheduler")
+    add_cache_argument(parser)
+
+
+def add_cache_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the flag of verbs that keep what they make."""
     parser.add_argument("--no-cache", action="store_true", help="make everything anew, and keep nothing")
 
 
@@ -48,10 +54,10 @@ def progress(names: Sequence[str]) -> Callable[[int], None]:
     return output.Progress(names).done
 
 
-def finish(made: Plan, faults: Iterable[str]) -> None:
+def finish(cache_dir: Path | None, faults: Iterable[str]) -> None:
     """Tell why results could not be kept, once, and keep the cache within its limit."""
     faults = set(filter(None, faults))
     for fault in sorted(faults):
         output.story(fault)
-    if made.cache_dir and not faults:
-        Cache(made.cache_dir).prune(time())
+    if cache_dir and not faults:
+        Cache(cache_dir).prune(time())

@@ -14,8 +14,7 @@ from packyard.checks import judges
 from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
-from packyard.cli import output, sources
-from packyard.errors import Problem
+from packyard.cli import fanout, output, sources, state
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import Workspace
@@ -27,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help="packages, or folders (default: all packages)")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     sources.add_argument(parser)
+    fanout.add_cache_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,16 +70,12 @@ def _copies(folder: Path) -> Iterator[PackageFiles]:
 
 def _composed(arguments: argparse.Namespace, names: list[str]) -> tuple[list[PackageFiles], list[Finding]]:
     """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
-    from packyard.bundle import reasons
-    from packyard.source import package
-    from packyard.source.compose import compose_all
+    from packyard.bundle.composing import Composing
 
     workspace = sources.find(arguments)
-    found: list[PackageFiles] = []
-    problems: dict[str, Problem] = {}
-    for name in names or workspace.package_names():
-        source = package.read(workspace, name)
-        for item in compose_all(workspace, source):
-            found.append(item.package_files(f"{name}/{workspace.prefix}/{item.use_case.path}/"))
-            problems.update((str(problem), problem) for problem in reasons.check(source, item))
-    return found, [finding("no-reason", "error", problem) for problem in problems.values()]
+    cache_dir = None if arguments.no_cache else state.cache_dir()
+    composing = Composing(workspace.root_dir, cache_dir)
+    made = [composing(name) for name in names or workspace.package_names()]
+    fanout.finish(cache_dir, (item.fault for item in made))
+    lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
+    return [files for item in made for files in item.files], lacking

@@ -1,0 +1,83 @@
+"""The use cases of packages for those who check them, composed or found among the results that are kept."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from packyard.bundle import reasons
+from packyard.digest import Digest
+from packyard.errors import Problem, UnavailableError
+from packyard.setters.packagefiles import PackageFiles
+from packyard.source import package, workspace
+from packyard.source.compose import compose_all
+from packyard.text.sharing import Sharing
+from packyard.work import code
+from packyard.work.cache import Cache
+from packyard.work.kept import Kept
+from packyard.work.reads import Observed, Reads, Shared
+
+_LIBRARIES = ("yaml", "jinja2", "markupsafe")  # those of `catalogue`: of one set the code is digested once
+
+
+class UseCases(NamedTuple):
+    """Those of one package; reasons that its sources lack; and why it was not kept, where that was asked for."""
+
+    files: list[PackageFiles]
+    lacking: list[Problem]
+    fault: str = ""
+
+
+class Composing:
+    """Composes packages of one workspace, or finds what was composed; what lacks a reason is not kept."""
+
+    def __init__(self, root_dir: Path, cache_dir: Path | None) -> None:
+        self.root_dir = root_dir
+        self.kept = Kept(Cache(cache_dir), Observed(root_dir)) if cache_dir else None
+        self._sharing, self._shared = Sharing(), Shared()
+
+    def find(self, name: str) -> list[PackageFiles] | None:
+        """Return the use cases of a package if they are kept."""
+        found = self.kept.find(_key(name)) if self.kept else None
+        return _parse(found.data) if found else None
+
+    def __call__(self, name: str) -> UseCases:
+        """Return the use cases of a package."""
+        found = self.find(name)
+        if found is not None:
+            return UseCases(found, [])
+        with Reads(self.root_dir, self._shared) as reads, self._sharing:
+            here = workspace.read(reads.root_dir)
+            source = package.read(here, name)
+            composed = compose_all(here, source)
+            lacking = {str(problem): problem for item in composed for problem in reasons.check(source, item)}
+        files = [item.package_files(f"{name}/{here.prefix}/{item.use_case.path}/") for item in composed]
+        fault = ""
+        if self.kept and not reads.torn and not lacking:
+            try:
+                self.kept.keep(_key(name), reads.facts, _to_bytes(files))
+            except UnavailableError as error:
+                fault = str(error)
+        return UseCases(files, list(lacking.values()), fault)
+
+
+def _key(name: str) -> Digest:
+    return Digest.of(repr((code.digest(_LIBRARIES), "use cases", name)).encode())
+
+
+def _to_bytes(use_cases: Sequence[PackageFiles]) -> bytes:
+    listed = [
+        (item.where, item.krmfile.decode(), {path: data.decode() for path, data in item.resources.items()})
+        for item in use_cases
+    ]
+    return zlib.compress(json.dumps(listed).encode(), 1)
+
+
+def _parse(data: bytes) -> list[PackageFiles]:
+    return [
+        PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, where)
+        for where, krmfile, resources in json.loads(zlib.decompress(data))
+    ]
