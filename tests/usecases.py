@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,27 @@ def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
     found = json.loads(json.dumps(objects).replace(json.dumps(namespace), json.dumps(other)))
     assert isinstance(found, list)
     return found
+
+
+def are_rivals(files: Mapping[str, bytes], pair: Iterable[str]) -> bool:
+    """Say whether two options, among the files of a use case, exclude each other.
+
+    The patches say so: one replaces or removes what is at or below a path that the other changes.
+    """
+    one, other = ([*_changed(files, name)] for name in pair)
+    return any(
+        here == there or here.startswith(there + "/") or there.startswith(here + "/")
+        for here, there in product(one, other)
+        if not (here == there and here.endswith("/-"))
+    )
+
+
+def _changed(files: Mapping[str, bytes], option: str) -> Iterator[str]:
+    """Yield the paths that an option changes, each behind the name of its file, which stands for an object."""
+    start = f"options/{option}/"
+    for path, data in files.items():
+        if path.startswith(start) and path.endswith(".json6902"):
+            yield from (f"{path.removeprefix(start)}{item['path']}" for item in yaml.safe_load(data))
 
 
 def level(objects: Iterable[Object]) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Collection, Iterable
-from itertools import combinations, permutations, product
+from collections.abc import Collection, Iterable, Mapping
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
-import yaml
 
 import reading
 import real
+import usecases
+from packyard.checks import options
 from packyard.errors import ConflictError
 from packyard.setters.change import change_setters
 from packyard.setters.definition import Setter
@@ -40,20 +41,10 @@ def distinct() -> list[Path]:
     return list(found.values())
 
 
-#: Pairs of which both change one place, in some use case: neither could be taken out without the other.
-RIVALS = ({"dataset-claim", "dataset-host-path"}, {"debug", "gpu-tuning"})
-
-
 def are_rivals(use_case: Path, pair: Collection[str]) -> bool:
-    """Say whether the patches of two options say so: with one replaced path at or above one that the other has."""
-    paths = []
-    for name in pair:
-        files = (use_case / option.DIRECTORY / name).glob("*.json6902")
-        paths.append([item["path"] for file in files for item in yaml.safe_load(file.read_bytes())])
-    return set(pair) in RIVALS and any(
-        one == other or one.startswith(other + "/") or other.startswith(one + "/")
-        for one, other in product(*paths)
-        if not (one == other and one.endswith("/-"))
+    options = use_case / option.DIRECTORY
+    return usecases.are_rivals(
+        {str(file.relative_to(use_case)): file.read_bytes() for file in options.rglob("*.*")}, pair
     )
 
 
@@ -64,6 +55,29 @@ def names_of(use_case: Path) -> list[str]:
         if not any(are_rivals(use_case, (name, other)) for other in found):
             found.append(name)
     return found
+
+
+def test_these_options_and_no_others_exclude_each_other() -> None:
+    found = {
+        pair
+        for folder in CASES.rglob(option.DIRECTORY)
+        for pair in combinations(component.names(Tree(folder.parent)), 2)
+        if are_rivals(folder.parent, pair)
+    }
+    datasets = ("dataset-bucket", "dataset-claim", "dataset-host-path")
+    assert found == {("debug", "gpu-tuning"), *combinations(datasets, 2)}
+
+
+@pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
+def test_lint_names_those_among_the_components_that_exclude_each_other(use_case: Path, tmp_path: Path) -> None:
+    file = copied(use_case, tmp_path / "use-case") / "kustomization.yaml"
+    text = file.read_text("utf-8")
+    names = component.names(Tree(use_case))
+    file.write_text("\n".join([text + "components:", *(f"- options/{name}" for name in names), ""]), "utf-8")
+    found = [(finding.rule, finding.line - text.count("\n") - 2) for finding in options.check(file.parent)]
+    pairs = [(first, second) for second in range(len(names)) for first in range(second)]
+    expected = [pair for pair in pairs if are_rivals(use_case, [names[number] for number in pair])]
+    assert found == [("contradicting-options", second) for _, second in expected]
 
 
 def copied(use_case: Path, folder: Path) -> Path:
@@ -101,21 +115,38 @@ def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, 
 
 @pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_every_pair_in_any_order_in_and_out_restores_the_bytes(use_case: Path, tmp_path: Path) -> None:
+    """Either of a pair leaves what the other one alone made of the files, and each alone leaves them as they were."""
     folder = copied(use_case, tmp_path / "use-case")
     before = reading.files(folder)
+    alone: dict[str, dict[str, bytes]] = {}
     with Sharing():
-        for pair in combinations(component.names(Tree(folder)), 2):
-            for come, leave in product(permutations(pair), repeat=2):
-                if are_rivals(use_case, pair):
-                    enabled(folder, come[:1])
-                    with pytest.raises(ConflictError, match="could not be taken out without the other"):
-                        enable(folder, come[1])
-                    leave = come[:1]
-                else:
-                    enabled(folder, come)
-                for name in leave:
-                    disable(folder, name)
-                assert reading.files(folder) == before, (come, leave)
+        for name in component.names(Tree(folder)):
+            enabled(folder, [name])
+            alone[name] = reading.files(folder)
+            disable(folder, name)
+            assert reading.files(folder) == before, name
+        for first, second in permutations(alone, 2):
+            put(folder, alone[first])
+            if are_rivals(use_case, (first, second)):
+                with pytest.raises(ConflictError, match="could not be taken out without the other"):
+                    enable(folder, second)
+                continue
+            enabled(folder, [second])
+            both = reading.files(folder)
+            for name, left in ((first, second), (second, first)):
+                put(folder, both)
+                disable(folder, name)
+                assert reading.files(folder) == alone[left], (first, second, name)
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Let a folder hold these files and no others."""
+    there = reading.files(folder)
+    for path in there.keys() - files.keys():
+        (folder / path).unlink()
+    for path, data in files.items():
+        if there.get(path) != data:
+            (folder / path).write_bytes(data)
 
 
 def enabled(folder: Path, names: Iterable[str]) -> None:

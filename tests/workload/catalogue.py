@@ -50,10 +50,11 @@ def set_objects(package: Package, use_case: UseCase, **values: object) -> list[O
 
 
 def with_secrets(objects: list[Object]) -> list[Object]:
-    """Add the Secrets that the pods need and a user makes; every one has the same keys."""
+    """Add the Secrets that the pods need and a user makes, and that of a bucket; every one has the same keys."""
     keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd")
+    keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     data = {key: base64.b64encode(key.encode()).decode() for key in keys}
-    names = [item.name for item in requirements.find(objects) if item.kind == "Secret"]
+    names = [item.name for item in requirements.find(objects) if item.kind == "Secret"] + ["bucket-credentials"]
     return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]
 
 

@@ -65,10 +65,12 @@ class Pod:
         self.hostname: str = spec.get("hostname") or self.name
         self.volumes: dict[str, Path] = {}
         self.records_dir = folder / "records"
+        self.init_records_dir = folder / "init-records"
         self.hosts_file = folder / "hosts"
         folder.mkdir()
-        self.records_dir.mkdir()
-        self.records_dir.chmod(0o1777)
+        for records_dir in (self.records_dir, self.init_records_dir):
+            records_dir.mkdir()
+            records_dir.chmod(0o1777)
         self.hosts_file.touch()
         self.sandbox = Sandbox(self.hostname)
 
@@ -80,7 +82,12 @@ class Pod:
     @property
     def records(self) -> list[dict[str, Any]]:
         """What the stand-ins in this pod noted."""
-        return [json.loads(file.read_bytes()) for file in sorted(self.records_dir.glob("*.json"))]
+        return _read(self.records_dir)
+
+    @property
+    def init_records(self) -> list[dict[str, Any]]:
+        """What those in its init containers noted."""
+        return _read(self.init_records_dir)
 
     @property
     def has_ended(self) -> bool:
@@ -97,3 +104,7 @@ class Pod:
     def kill(self) -> None:
         for each in self.containers:
             each.kill()
+
+
+def _read(records_dir: Path) -> list[dict[str, Any]]:
+    return [json.loads(file.read_bytes()) for file in sorted(records_dir.glob("*.json"))]

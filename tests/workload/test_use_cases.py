@@ -125,7 +125,8 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
 def of_first_container(pod: Pod) -> list[dict[str, Any]]:
     """Return what the pod's program noted, not those beside it."""
     beside = {PurePosixPath(each["command"][0]).name for each in pod.described["spec"]["containers"][1:]}
-    return [record for record in pod.records if PurePosixPath(record["argv"][0]).name not in beside]
+    records = pod.init_records if is_staging(pod) and not pod.records else pod.records
+    return [record for record in records if PurePosixPath(record["argv"][0]).name not in beside]
 
 
 def is_staging(pod: Pod) -> bool:
@@ -164,10 +165,25 @@ def keys_are_those_of_the_operator(worker: Pod) -> None:
 
 
 def is_as_its_pod_says(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
+    finds_what_its_pod_has_staged(record, pod)
     is_the_user(record)
     has_no_privilege(record)
     has_the_environment(record, pod, cluster)
     writes_where_it_should_and_nowhere_else(record, pod)
+
+
+def finds_what_its_pod_has_staged(record: dict[str, Any], pod: Pod) -> None:
+    """Where the pod itself copies the input data, as its user, and the program gets none of the keys."""
+    if "stage-dataset" not in [each["name"] for each in pod.described["spec"].get("initContainers", [])]:
+        return
+    (copying,) = pod.init_records
+    assert copying["argv"][1:] == ["s3", "sync", "--no-progress", "s3:///", "/staging"]
+    assert (copying["user"], copying["group"]) == (catalogue.USER, catalogue.GROUP)
+    has_no_privilege(copying)
+    assert (seen_from_here(pod, record["environment"]["DATASET_DIR"]) / "file").read_text() == "content\n"
+    keys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    assert keys <= copying["environment"].keys()
+    assert keys.isdisjoint(record["environment"])
 
 
 def leaves_its_output(record: dict[str, Any], worker: Pod) -> None:

@@ -16,7 +16,7 @@ from workload import environment
 from workload.objects import Object, Objects
 
 #: Storage that outlives the pod, and that two pods may share.
-STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi", "ephemeral")
+STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi")
 #: Storage whose owners no kubelet changes.
 _FOREIGN = ("nfs", "hostPath")
 
@@ -38,7 +38,7 @@ def lay(volume: Object, pod: Object, objects: Objects, folder: Path) -> Path:
     folder.mkdir(parents=True)
     if kind == "emptyDir":
         folder.chmod(0o777)
-    else:
+    elif kind != "ephemeral":  # a disk of its own, whose file system is root's
         _write(folder, dict(_files(kind, volume[kind], volume[kind].get("defaultMode", 0o644), pod, objects)))
     return folder
 
@@ -49,7 +49,7 @@ def share(pod: Object, kind: str, folder: Path) -> None:
     group = context.get("fsGroup")
     if group is None or kind in _FOREIGN:
         return
-    read_only = kind not in ("emptyDir", *STORAGE)
+    read_only = kind not in ("emptyDir", "ephemeral", *STORAGE)
     if context.get("fsGroupChangePolicy") == "OnRootMismatch" and _matches(folder, group, read_only):
         return
     for path in [*folder.rglob("*"), folder]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks import judges
+from packyard.checks import judges, options
 from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
@@ -33,11 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; a folder is a user's copy, in which required values may be set."""
     folders = [target for target in arguments.targets if Path(target).is_dir()]
     names = [target for target in arguments.targets if target not in folders]
-    copies = [package for folder in folders for package in _copies(Path(folder))]
+    copies = [copy for folder in folders for copy in _copies(Path(folder))]
     composed, findings = _composed(arguments, names) if names or not arguments.targets else ([], [])
     judging = _judges(sources.find(arguments))
     findings += lint_catalogue(composed, judges=judging)
-    findings += [finding for package in copies for finding in lint(package, shipped=False, judges=judging)]
+    for directory, package in copies:
+        found = lint(package, shipped=False, judges=judging)
+        readable = all(each.rule != "unreadable" for each in found)
+        findings += [*found, *(options.check(directory) if readable else ())]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
     else:
@@ -62,10 +65,10 @@ def _judges(workspace: Workspace) -> list[Judge]:
     return judges.choose(workspace.kubernetes)
 
 
-def _copies(folder: Path) -> Iterator[PackageFiles]:
+def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     tree = Tree(folder)
     for package in find_packages(tree, recursive=True):
-        yield read_package(tree, package)
+        yield folder / package, read_package(tree, package)
 
 
 def _composed(arguments: argparse.Namespace, names: list[str]) -> tuple[list[PackageFiles], list[Finding]]:

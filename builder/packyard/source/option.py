@@ -57,7 +57,8 @@ def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
     accumulate(part, working, trace)
     known = {item.identity for item in objects}
     added = [item for item in working if item.identity not in known]
-    resources = {name: layout.write(item.root) for name, item in zip(file_names(added), added, strict=True)}
+    names = file_names(working)[-len(added) :] if added else []  # those of the use case's own files are taken
+    resources = {name: layout.write(item.root) for name, item in zip(names, added, strict=True)}
     patches: dict[str, SequenceNode] = {}
     targets: dict[str, Mapping[str, str]] = {}
     for identity, operations in (pair for expanded in trace for pair in expanded if pair[0] in known):
