@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,33 @@ def test_a_build_takes_away_what_it_staged_and_a_folder_that_it_made_for_nothing
     with staging(tmp_path / "other/out") as stage_dir:
         tree.stage(packed("1.0"), tmp_path / "other/out", stage_dir)
     assert names(tmp_path) == ["new"]
+
+
+CHANGES = {
+    "a byte": lambda tree_dir: (tree_dir / "folder/3.yaml").write_bytes(b"version: 1.1\n"),
+    "a byte of the manifest": lambda tree_dir: (tree_dir / "packyard.json").write_bytes(b"{}"),
+    "a new file": lambda tree_dir: (tree_dir / "folder/new").touch(),
+    "a file less": lambda tree_dir: (tree_dir / "folder/3.yaml").unlink(),
+    "another name": lambda tree_dir: (tree_dir / "folder/3.yaml").rename(tree_dir / "folder/x.yaml"),
+    "a link": lambda tree_dir: (tree_dir / "link").symlink_to("folder"),
+    "a file that is a link": lambda tree_dir: [
+        (tree_dir / "folder/3.yaml").unlink(),
+        (tree_dir / "folder/3.yaml").symlink_to("4.yaml"),
+    ],
+    "nothing left": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_build_is_in_place_as_long_as_nothing_in_it_is_another(change: str, tmp_path: Path) -> None:
+    item = packed("1.0")
+    build(tmp_path, item)
+    assert tree.is_in_place(item.manifest, tmp_path / NAME)
+    assert not tree.is_in_place(packed("2.0").manifest, tmp_path / NAME)
+    (tmp_path / "link").symlink_to(NAME)
+    assert not tree.is_in_place(item.manifest, tmp_path / "link")
+    CHANGES[change](tmp_path / NAME)
+    assert not tree.is_in_place(item.manifest, tmp_path / NAME)
 
 
 def test_what_a_live_build_staged_is_left_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.bundle import assemble, tree
+from packyard.bundle import tree
 from packyard.bundle.archive import Member
 from packyard.bundle.draft import Draft
 from packyard.bundle.packed import Packed
@@ -121,6 +121,8 @@ class Packing:
         found = self.kept.find(key) if self.kept else None
         if found:
             return Draft.parse(found.data), found.facts
+        from packyard.bundle import assemble  # nothing of it is needed where everything is kept
+
         sharing, shared = _of_run(self.run)
         with Reads(self.plan.root_dir, shared) as reads, sharing:
             draft = assemble.draft(workspace.read(reads.root_dir), name, self.plan.version)

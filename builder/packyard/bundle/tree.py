@@ -6,9 +6,10 @@ New builds are staged beside their places, all of them, and then renamed: a faul
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from packyard.bundle import archive, manifest, staging
@@ -25,9 +26,9 @@ def stage(packed: Packed, out_dir: Path, stage_dir: Path, members: Sequence[Memb
     ``members`` are those of the bundle, where they are at hand.
     """
     name = packed.name
-    before = find_build(out_dir / name)
     tarball = out_dir / f"{name}.tar.gz"
-    if before == packed.manifest and tarball.is_file() and tarball.read_bytes() == packed.data:
+    is_there = is_in_place(packed.manifest, out_dir / name) or find_build(out_dir / name) == packed.manifest
+    if is_there and tarball.is_file() and tarball.read_bytes() == packed.data:
         return False
     try:
         stage_dir.mkdir(parents=True, exist_ok=True)
@@ -47,6 +48,33 @@ def settle(name: str, out_dir: Path, stage_dir: Path) -> None:
         staging.set_aside(tree_dir, stage_dir)
     (stage_dir / name).rename(tree_dir)
     (stage_dir / f"{name}.tar.gz").replace(out_dir / f"{name}.tar.gz")
+
+
+def is_in_place(described: Digest, tree_dir: Path) -> bool:
+    """Say whether a folder is the untouched build whose manifest has this digest; `find_build` tells why it is not.
+
+    A manifest of that digest is one that we wrote, so that all it takes is to compare what it names with what is there.
+    """
+    try:
+        data = (tree_dir / manifest.FILE).read_bytes()
+        if tree_dir.is_symlink() or Digest.of(data) != described:
+            return False
+        expected = {**json.loads(data)["files"], manifest.FILE: described}
+        return expected == dict(_digests(str(tree_dir), ""))
+    except OSError:
+        return False
+
+
+def _digests(folder: str, below: str) -> Iterator[tuple[str, Digest | None]]:
+    """Yield path and digest of every file below a folder; None for what is neither file nor folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _digests(entry.path, f"{below}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False):
+                yield below + entry.name, Digest.of(Path(entry.path).read_bytes())
+            else:
+                yield below + entry.name, None
 
 
 def find_build(tree_dir: Path) -> Digest | None:

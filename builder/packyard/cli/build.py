@@ -8,7 +8,6 @@ from pathlib import Path
 from packyard.bundle import catalogue
 from packyard.cli import fanout, output, sources
 from packyard.errors import UsageError
-from packyard.source import kustomization, package
 from packyard.source.workspace import Workspace
 
 
@@ -48,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path) -> int:
+    from packyard.source import kustomization, package
+
     for name in names:
         described = package.read(workspace, name)
         for use_case in described.use_cases:
