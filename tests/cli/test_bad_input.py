@@ -46,6 +46,11 @@ spec:
       - name: train
         image: train:1
         args: []
+        securityContext:
+          allowPrivilegeEscalation: false
+          capabilities: {drop: [ALL]}
+          runAsNonRoot: true
+          seccompProfile: {type: RuntimeDefault}
 """
 BASE_KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
