@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import product
+from functools import cache, cached_property
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,39 @@ CATALOGUE = workspace.read(real.REPOSITORY)
 PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
 
 each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in PACKAGES])
+
+
+#: Every use case as it is composed, by ``PACKAGE/USE-CASE``: `test_golden` holds them to the sources.
+CASES = real.REPOSITORY / "tests/source/cases"
+
+_SET_VALUE = re.compile(rb"[^ \n]* # \{")
+
+
+def option_names(folder: Path) -> list[str]:
+    """Return the options of a use case, by its folder below `CASES`."""
+    return sorted(each.name for each in folder.glob("options/*"))
+
+
+@cache
+def option_pairs() -> Mapping[Path, Sequence[tuple[str, str]]]:
+    """Return the pairs of options by the folder of their use case below `CASES`.
+
+    A pair that does the same in several use cases, whatever its setters and names are, stands in the first of them.
+    """
+    found: dict[tuple[tuple[str, bytes], ...], tuple[Path, tuple[str, str]]] = {}
+    for folder in sorted(each.parent for each in CASES.rglob("options")):
+        does = {name: _deeds(folder / "options" / name) for name in option_names(folder)}
+        for pair in combinations(does, 2):
+            found.setdefault(does[pair[0]] + does[pair[1]], (folder, pair))
+    return {folder: [pair for other, pair in found.values() if other == folder] for folder, _ in found.values()}
+
+
+def _deeds(folder: Path) -> tuple[tuple[str, bytes], ...]:
+    """Return what an option does: its operations and definitions, and the names of its other files."""
+    return tuple(
+        (file.name, b"" if file.suffix == ".yaml" else _SET_VALUE.sub(b"# {", file.read_bytes()))
+        for file in sorted(folder.iterdir())
+    )
 
 
 @dataclass(frozen=True)

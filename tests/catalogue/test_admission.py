@@ -11,7 +11,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,19 @@ from packyard.source.compose import Composed
 from packyard.source.package import Package, UseCase
 from packyard.source.security import LEVELS
 from pods import as_pods
-from usecases import Directory, Object, are_rivals, build_all, composed, each_use_case, level, moved, shipped
+from usecases import (
+    CASES,
+    Directory,
+    Object,
+    are_rivals,
+    build_all,
+    composed,
+    each_use_case,
+    level,
+    moved,
+    option_pairs,
+    shipped,
+)
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume, and
 # what only a driver reads.
@@ -94,7 +105,8 @@ def recorded(item: Composed, options: Sequence[str] = ()) -> str:
 def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
     package: Package, use_case: UseCase, directory: Directory, api_server: Api, kustomize5: Path
 ) -> None:
-    pairs = (pair for pair in combinations(directory.options, 2) if not are_rivals(directory.files, pair))
+    found = option_pairs().get(CASES / package.name / use_case.path, ())
+    pairs = (pair for pair in found if not are_rivals(directory.files, pair))
     choices = [*((name,) for name in directory.options), *pairs]
     ready = directory.set(directory.examples)
     tried = ready.build(kustomize5, "any")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from packyard.source import package, workspace
 from packyard.source.compose import compose, compose_all
 from packyard.source.package import UseCase
 from packyard.text.tree import Tree
+from usecases import CASES, option_names, option_pairs
 
 WORKSPACE = workspace.read(real.REPOSITORY)
 
@@ -55,16 +55,12 @@ def test_reads_packages_from_a_directory(tmp_path: Path) -> None:
 USE_CASES = [
     (name, use_case) for name in WORKSPACE.package_names() for use_case in package.read(WORKSPACE, name).use_cases
 ]
-#: One use case of each set of options: its options meet in pairs.
-SETS = list(
-    {(use_case.base, use_case.options): (name, use_case) for name, use_case in USE_CASES if use_case.options}.values()
-)
 
 
 def _judged(name: str, use_case: UseCase, *options: str) -> list[str]:
     """Lint a use case with these options enabled."""
     enabled = replace(use_case, overlays=(*use_case.overlays, *options), options=())
-    composed = compose(WORKSPACE, package.read(WORKSPACE, name), enabled)
+    composed = compose(replace(WORKSPACE, options=()), package.read(WORKSPACE, name), enabled)
     judging = [] if judges.missing() else judges.choose(WORKSPACE.kubernetes)
     return [str(finding) for finding in lint(composed.package_files(), judges=judging)]
 
@@ -74,7 +70,7 @@ def _judged(name: str, use_case: UseCase, *options: str) -> list[str]:
     [
         pytest.param(name, use_case, option, id=f"{name} {use_case.path} {option}")
         for name, use_case in USE_CASES
-        for option in use_case.options
+        for option in option_names(CASES / name / use_case.path)
     ],
 )
 def test_every_use_case_has_no_findings_with_any_option(name: str, use_case: UseCase, option: str) -> None:
@@ -85,8 +81,8 @@ def test_every_use_case_has_no_findings_with_any_option(name: str, use_case: Use
     ("name", "use_case", "options"),
     [
         pytest.param(name, use_case, pair, id=f"{use_case.base} {' '.join(pair)}")
-        for name, use_case in SETS
-        for pair in combinations(use_case.options, 2)
+        for name, use_case in USE_CASES
+        for pair in option_pairs().get(CASES / name / use_case.path, ())
     ],
 )
 def test_any_two_options_have_no_findings_together(name: str, use_case: UseCase, options: tuple[str, str]) -> None:

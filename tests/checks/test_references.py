@@ -126,6 +126,13 @@ def test_finds_a_secret_or_claim_that_no_setter_names(found: Found, field: str) 
     assert lines == [f"b.yaml:5:{3 + field.index('run')} warning fixed-requirement"]
 
 
+def test_a_config_map_that_a_setter_of_its_own_names_is_a_requirement(found: Found) -> None:
+    krmfile = KRMFILE + "    io.k8s.cli.setters.OTHER:\n      x-k8s-cli: {setter: {name: OTHER, value: theirs}}\n"
+    pod = POD.replace("        name: run" + COMMENT, '        name: theirs # {"$openapi":"OTHER"}')
+    assert found(krmfile, a_yaml=CONFIG, b_yaml=pod) == []
+    assert found(krmfile, a_yaml=CONFIG.replace(COMMENT, ' # {"$openapi":"OTHER"}'), b_yaml=pod) != []
+
+
 def test_a_requirement_that_a_setter_names_has_no_findings(found: Found) -> None:
     volume = f"- name: v\n    persistentVolumeClaim:\n      claimName: run{COMMENT}\n"
     pod = f"{POD}    volumeMounts: [{{name: v, mountPath: /v}}]\n  volumes:\n  {volume}"

@@ -1,4 +1,4 @@
-"""Every option and every pair of the catalogue, folded in and taken out: judged by real kustomize, and by the bytes."""
+"""Every option of the catalogue, alone and in pairs, folded in and out: judged by real kustomize, and by the bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import real
 import usecases
 from packyard.checks import options
 from packyard.errors import ConflictError
@@ -24,8 +23,8 @@ from packyard.source.enabling.change import disable, enable
 from packyard.text.node import Source
 from packyard.text.sharing import Sharing
 from packyard.text.tree import Tree
+from usecases import CASES, option_pairs
 
-CASES = real.REPOSITORY / "tests/source/cases"
 USE_CASES = [
     pytest.param(folder.parent, id=folder.parent.relative_to(CASES).as_posix())
     for folder in sorted(CASES.rglob(option.DIRECTORY))
@@ -97,8 +96,8 @@ def another_value(setter: Setter) -> str | None:
 @pytest.mark.parametrize("use_case", USE_CASES)
 def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, tmp_path: Path) -> None:
     """All in two runs of kustomize: each combination is built in a namespace of its own, which keeps them apart."""
-    names = component.names(Tree(use_case))
-    chosen = [(name,) for name in names] + [pair for pair in combinations(names, 2) if not are_rivals(use_case, pair)]
+    pairs = [pair for pair in option_pairs().get(use_case, ()) if not are_rivals(use_case, pair)]
+    chosen = [(name,) for name in component.names(Tree(use_case))] + pairs
     for number, these in enumerate(chosen):
         ours = copied(use_case, tmp_path / f"ours/n{number}") / "kustomization.yaml"
         theirs = copied(use_case, tmp_path / f"theirs/n{number}") / "kustomization.yaml"
@@ -113,19 +112,20 @@ def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, 
     assert reading.built(kustomize5, tmp_path / "ours") == reading.built(kustomize5, tmp_path / "theirs")
 
 
-@pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
+@pytest.mark.parametrize("use_case", option_pairs(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_every_pair_in_any_order_in_and_out_restores_the_bytes(use_case: Path, tmp_path: Path) -> None:
     """Either of a pair leaves what the other one alone made of the files, and each alone leaves them as they were."""
     folder = copied(use_case, tmp_path / "use-case")
     before = reading.files(folder)
+    pairs = option_pairs()[use_case]
     alone: dict[str, dict[str, bytes]] = {}
     with Sharing():
-        for name in component.names(Tree(folder)):
+        for name in {name for pair in pairs for name in pair}:
             enabled(folder, [name])
             alone[name] = reading.files(folder)
             disable(folder, name)
             assert reading.files(folder) == before, name
-        for first, second in permutations(alone, 2):
+        for first, second in (order for pair in pairs for order in permutations(pair)):
             put(folder, alone[first])
             if are_rivals(use_case, (first, second)):
                 with pytest.raises(ConflictError, match="could not be taken out without the other"):

@@ -1,9 +1,8 @@
-"""Every option and every pair of options of the catalogue, added by real kustomize: what its overlay does, it does."""
+"""Every option of the catalogue, alone and in pairs, added by real kustomize: what its overlay does, it does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from packyard.source.accumulate import accumulate
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
 from packyard.text import layout
+from usecases import CASES, option_names, option_pairs
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 USE_CASES = [
@@ -24,7 +24,7 @@ USE_CASES = [
     for name in CATALOGUE.package_names()
     for package in [packages.read(CATALOGUE, name)]
     for use_case in package.use_cases
-    if use_case.options
+    if option_names(CASES / name / use_case.path)
 ]
 
 
@@ -33,8 +33,10 @@ def test_an_option_does_what_its_overlay_does(
     package: Package, use_case: UseCase, kustomize5: Path, tmp_path: Path
 ) -> None:
     """All in two runs of kustomize: each combination is built in a namespace of its own, which keeps them apart."""
-    chosen = [(name,) for name in use_case.options] + list(combinations(use_case.options, 2))
-    shipped = compose(CATALOGUE, package, use_case, values=False).shipped
+    folder = CASES / package.name / use_case.path
+    composed = compose(CATALOGUE, package, use_case, values=False)
+    chosen = [(each.name,) for each in composed.options] + list(option_pairs().get(folder, ()))
+    shipped = composed.shipped
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     for number, names in enumerate(chosen):
         in_namespace = f"namespace: n{number}\n".encode()
@@ -81,7 +83,6 @@ def test_objects_of_one_kind_are_told_apart_by_their_component(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("kustomization_text", "components", "message"),
     [
-        ("podPatches:\n- path: patch.yaml\n  target: {kind: Pod}\n", ["a"], "fits no object of the use case"),
         ("podPatches:\n- path: patch.yaml\n", ["a", "a"], "several objects of kind Job have the label app.kubernetes"),
         ("patches:\n- patch: '{apiVersion: batch/v1, kind: Job, metadata: {name: n0}, spec: {suspend: true}}'\n", ["a"],
          "an option cannot merge"),
@@ -93,6 +94,11 @@ def test_what_cannot_be_an_option_is_refused(
     objects = objects_of(tmp_path, *((f"n{number}", name) for number, name in enumerate(components)))
     with pytest.raises(InputError, match=message):
         option.write(overlay(tmp_path, kustomization_text), objects)
+
+
+def test_nothing_comes_of_an_overlay_that_fits_no_object(tmp_path: Path) -> None:
+    part = overlay(tmp_path, "podPatches:\n- path: patch.yaml\n  target: {kind: Pod}\n")
+    assert option.write(part, objects_of(tmp_path, ("job", "a"))) == {}
 
 
 def objects_of(folder: Path, *names: tuple[str, str]) -> list[option.Object]:

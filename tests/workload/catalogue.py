@@ -17,6 +17,12 @@ from usecases import Directory, shipped
 from workload.controllers import NAMESPACE
 from workload.objects import Object
 
+#: Variables of a user's own; the second is a parameter of Open MPI.
+ENVIRONMENT = {
+    "GREETING": "good 'morning', $HOME \"all\"\n to you",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
 
 def _unknown(known: Callable[[int], object], first: int) -> int:
     """Return the first number from ``first`` that nobody here has."""
@@ -46,16 +52,20 @@ _SETTINGS = {
 
 def set_objects(package: Package, use_case: UseCase, **values: object) -> list[Object]:
     """Return the objects of a use case after a user set what is required, and ``values``."""
-    return with_secrets(_set(package, use_case, values).parse())
+    return with_made(_set(package, use_case, values).parse())
 
 
-def with_secrets(objects: list[Object]) -> list[Object]:
-    """Add the Secrets that the pods need and a user makes, and that of a bucket; every one has the same keys."""
+def with_made(objects: list[Object]) -> list[Object]:
+    """Add the Secrets and ConfigMaps that the pods need and a user makes, and the Secret of a bucket; every one has the same keys."""
+    needed = requirements.find(objects)
     keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd")
     keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     data = {key: base64.b64encode(key.encode()).decode() for key in keys}
-    names = [item.name for item in requirements.find(objects) if item.kind == "Secret"] + ["bucket-credentials"]
-    return objects + [{"kind": "Secret", "metadata": {"name": name}, "data": data} for name in names]
+    secrets = [item.name for item in needed if item.kind == "Secret"] + ["bucket-credentials"]
+    brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"]
+    maps = [item.name for item in needed if item.kind == "ConfigMap" and item.name not in brought]
+    made = [("Secret", name, data) for name in secrets] + [("ConfigMap", name, ENVIRONMENT) for name in maps]
+    return objects + [{"kind": kind, "metadata": {"name": name}, "data": data} for kind, name, data in made]
 
 
 def with_examples(package: Package, use_case: UseCase) -> list[Object]:
@@ -70,7 +80,7 @@ def with_examples(package: Package, use_case: UseCase) -> list[Object]:
 
 def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
     """Return the objects of a use case to which a user added an option by kustomize, as it is shipped."""
-    return with_secrets(_set(package, use_case, {}).build(kustomize, NAMESPACE, [option]))
+    return with_made(_set(package, use_case, {}).build(kustomize, NAMESPACE, [option]))
 
 
 def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:

@@ -208,6 +208,19 @@ def test_processes_do_not_see_variables_that_are_not_exported(objects: list[Obje
     assert [record["environment"].get("DATASET_DIR") for record in started.ranks] == [None] * len(started.ranks)
 
 
+def test_the_option_environment_reaches_every_process_and_mpirun(
+    use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
+) -> None:
+    """Two processes on each worker see the variables; a key that no shell can export does no harm."""
+    objects = catalogue.with_option(kustomize5, *use_case, "environment")
+    objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
+    run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
+    assert run.launcher.wait() == 0, run.log
+    assert len(run.ranks) == 4
+    for record in run.ranks:
+        assert record["environment"].items() >= catalogue.ENVIRONMENT.items()
+
+
 def test_the_command_line_wins_over_the_ssh_options_of_the_operator(
     objects: list[Object], run: Callable[[], MpiRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:

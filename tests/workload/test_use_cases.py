@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
-from usecases import PACKAGES, each_use_case
+from usecases import CASES, PACKAGES, each_use_case, option_names
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -35,11 +35,13 @@ OPTIONS = {
     (item.name, each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
     for item in PACKAGES
     for each in item.use_cases
-    for option in each.options
+    for option in option_names(CASES / item.name / each.path)
 }
 NewCluster = Callable[[list[Object]], Cluster]
 
-_UNSEEN = frozenset(("affinity", "image", "imagePullSecrets", "nodeSelector", "resources", "tolerations"))
+#: What is for the scheduler, the autoscaler and the pulling of images.
+_UNSEEN = frozenset(("affinity", "annotations", "nodeSelector", "tolerations", "topologySpreadConstraints"))
+_UNSEEN |= {"image", "imagePullSecrets", "resources"}
 
 READ_ONLY = "Read-only file system"
 
@@ -71,7 +73,7 @@ def test_runs_to_its_end_with_an_option(
 
 
 def seen(objects: list[Object]) -> list[Any]:
-    """Return what processes can see of some objects: all but what is for the scheduler, and for pulling images."""
+    """Return what processes can see of some objects."""
     found = [item for item in objects if item["kind"] != "ServiceAccount"]
     return sorted(
         (_without(_UNSEEN, item) for item in found), key=lambda item: (item["kind"], item["metadata"]["name"])

@@ -1,7 +1,7 @@
 """References between the objects of a package: there, and changing with the name that they refer to.
 
-ConfigMaps, ServiceAccounts, Services and Roles are the package's own. Secrets and claims may be the cluster's: then
-they are requirements, which a user names by a setter.
+ServiceAccounts, Services and Roles are the package's own. Secrets and claims may be the cluster's: then they are
+requirements, which a user names by a setter. So may a ConfigMap be, by a setter that no object here has in its name.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find references that lead nowhere, or that a set leaves behind."""
     bound = reached(parsed)
     own = _names(parsed)
+    naming = frozenset[str]().union(*(bound.get(id(name), ()) for names in own.values() for name in names.values()))
     for root in parsed.objects:
         if root.text("kind") in _OPAQUE:
             continue
@@ -66,7 +67,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             if target is not None:
                 yield from _left_behind(reference, target, bound)
             elif parsed.complete and not reference.optional and reference.name.value not in _ALWAYS:
-                yield from _missing(reference, own.get(reference.kind, {}), bound)
+                yield from _missing(reference, own.get(reference.kind, {}), bound, naming)
 
 
 def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
@@ -162,13 +163,17 @@ def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, froz
 
 
 def _missing(
-    reference: _Reference, own: Mapping[str, Scalar], bound: Mapping[int, frozenset[str]]
+    reference: _Reference, own: Mapping[str, Scalar], bound: Mapping[int, frozenset[str]], naming: frozenset[str]
 ) -> Iterator[Finding]:
-    """Find a name that the package does not bring: a fault, or a requirement that nobody can name."""
+    """Find a name that the package does not bring: a fault, or a requirement that nobody can name.
+
+    ``naming`` are the setters that the names of its objects change with.
+    """
     name = reference.name
     message = f"{reference.kind} {name.value!r} is not in the package"
-    if reference.kind in _REQUIREMENTS:
-        if not bound.get(id(name)):
+    here = bound.get(id(name), frozenset())
+    if reference.kind in _REQUIREMENTS or (reference.kind == "ConfigMap" and here and not here & naming):
+        if not here:
             hint = "ship it, or bind a setter to the name: then it is a requirement"
             message += ", and no setter says which one it is"
             yield warning("fixed-requirement", name.source, name.start, message, hint)

@@ -156,11 +156,17 @@ def _options(
     reached: Reached,
     values: Mapping[str, str],
 ) -> tuple[Option, ...]:
-    """Write the options of a use case, each with the definitions that it needs beside those of the use case."""
+    """Write the options of a use case, each with the definitions that it needs beside those of the use case.
+
+    Those that its package names have to fit it, those of the workspace need not.
+    """
     found: list[Option] = []
-    for name in use_case.options:
+    for name in dict.fromkeys((*use_case.options, *workspace.options)):
         component = parts.read(workspace.root_dir / "overlays" / name, "Component")
         files = option.write(component, objects)
+        if not files and name not in use_case.options:
+            continue
+        refuse([option.misfit(component)] if not files else [])
         both = reach(Part(part.folder, resources=(part,), components=(component,)), files, values)
         known = {**both.definitions.setters, **reached.definitions.setters}
         own = tuple(rules.gather(component))

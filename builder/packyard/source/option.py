@@ -51,7 +51,10 @@ def describe(part: Part) -> str:
 
 
 def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
-    """Write what an overlay does to the objects of a use case as a Component of its own; its definitions excepted."""
+    """Write what an overlay does to the objects of a use case as a Component of its own; its definitions excepted.
+
+    Nothing comes of an overlay that fits none of the objects.
+    """
     working = [item.copy() for item in objects]
     trace: list[Expanded] = []
     accumulate(part, working, trace)
@@ -69,10 +72,15 @@ def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
         targets[name] = target
         patches.setdefault(name, _empty(operations)).items += operations.items
     if not resources and not patches:
-        file = parts.file_of(part.folder) or part.folder
-        raise InputError(Problem("as an option it fits no object of the use case", file=str(file), line=1))
+        return {}
     files = {name: layout.write(operations) for name, operations in sorted(patches.items())}
     return {**resources, **files, "kustomization.yaml": _kustomization(part, sorted(resources), targets)}
+
+
+def misfit(part: Part) -> Problem:
+    """Say that an overlay does nothing to a use case for which it was named."""
+    file = parts.file_of(part.folder) or part.folder
+    return Problem("as an option it fits no object of the use case", file=str(file), line=1)
 
 
 def _target(identity: tuple[str, str, str, str], objects: Sequence[Object]) -> dict[str, str]:

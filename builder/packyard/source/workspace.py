@@ -8,6 +8,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem, suggest
 from packyard.source import record
 from packyard.text.document import parse_one
+from packyard.text.node import Scalar
 
 FILE = "packyard.yaml"
 #: The folder beside the packages with what several of them name.
@@ -16,13 +17,17 @@ SHARED = "_shared"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``."""
+    """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
+
+    ``options`` are offered beside every use case that they fit.
+    """
 
     root_dir: Path
     name: str
     prefix: str
     license_file: str
     kubernetes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     def package_names(self) -> list[str]:
         """Return the names of all packages, sorted."""
@@ -51,7 +56,12 @@ def read(root_dir: Path) -> Workspace:
         prefix=fields.text("prefix").strip("/"),
         license_file=fields.text("license"),
         kubernetes=tuple(fields.texts("kubernetes")),
+        options=tuple(fields.texts("options")),
     )
+    folders = [folder.name for folder in root_dir.glob("overlays/*")]
+    for node in fields.items("options"):
+        if isinstance(node, Scalar) and node.value not in folders:
+            fields.fault(node, "options", f"no overlay {node.value!r}", suggest(node.value, folders))
     if workspace.license_file and not (root_dir / workspace.license_file).is_file():
         fields.fault(fields.node and fields.node.get("license"), "license", f"no file {workspace.license_file!r}")
     fields.done()
