@@ -217,11 +217,15 @@ def test_every_packyard_command_of_the_packages_readme_runs(
 
 
 @each_package
-def test_the_packages_readme_names_every_parameter(package: Package, web_dir: Path, tmp_path: Path) -> None:
+def test_the_packages_readme_names_every_parameter_and_option(package: Package, web_dir: Path, tmp_path: Path) -> None:
     done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
     readme = (tmp_path / package.name / "README.md").read_text()
     for krmfile in sorted((tmp_path / package.name / PREFIX).rglob("Krmfile")):
         assert [name for name in reading.setter_values(krmfile.parent) if f"`{name}`" not in readme] == []
+    for option in sorted((tmp_path / package.name / PREFIX).rglob("options/*")):
+        text = "".join(file.read_text() for file in option.glob("Krmfile.option"))
+        names = [option.name, *re.findall(r"^    io\.k8s\.cli\.setters\.(\w+):$", text, re.M)]
+        assert [name for name in names if f"`{name}`" not in readme] == []
 
 
 # The tarball itself.

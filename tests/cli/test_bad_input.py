@@ -295,6 +295,11 @@ def test_an_option_that_fits_no_object(tiny: Path) -> None:
     build_refused(tiny, r"overlays/debug/kustomization\.yaml:1: as an option it fits no object of the use case")
 
 
+def test_an_option_of_the_workspace_that_is_none(tiny: Path) -> None:
+    edit(tiny, "packyard.yaml", "license:", "options: [nsf]\nlicense:")
+    build_refused(tiny, r"packyard\.yaml:5:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+
+
 def test_an_option_that_is_none(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "docs:", "options: [nsf]\ndocs:")
     build_refused(tiny, r"package\.yaml:21:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")

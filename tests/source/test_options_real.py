@@ -65,6 +65,17 @@ def with_overlays(package: Package, use_case: UseCase, names: Sequence[str]) -> 
     return {**files, "kustomization.yaml": ("\n".join(lines) + "\n").encode()}
 
 
+def test_options_of_the_workspace_are_offered_where_they_fit_and_nowhere_else() -> None:
+    package = packages.read(CATALOGUE, "mask-rcnn-fp32-training-k8s")
+    offered = {
+        use_case.path: {item.name for item in compose(CATALOGUE, package, use_case).options} & {*CATALOGUE.options}
+        for use_case in package.use_cases
+    }
+    assert offered["claim/efs"] == set()
+    assert offered["tensorboard/cloud-file-system"] == {"node-pool", "pull-secret"}
+    assert offered["multi-node-optimized/efs"] == {*CATALOGUE.options}
+
+
 JOB = """\
 apiVersion: batch/v1
 kind: Job

@@ -56,7 +56,10 @@ def set_objects(package: Package, use_case: UseCase, **values: object) -> list[O
 
 
 def with_made(objects: list[Object]) -> list[Object]:
-    """Add the Secrets and ConfigMaps that the pods need and a user makes, and the Secret of a bucket; every one has the same keys."""
+    """Add the Secrets and ConfigMaps that the pods need and a user makes, and the Secret of a bucket.
+
+    Every one has the same keys.
+    """
     needed = requirements.find(objects)
     keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd")
     keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.bundle import reasons
+from packyard.setters.definition import Setter
 from packyard.setters.listing import Row, RuleRow
 from packyard.source.compose import Composed
+from packyard.source.option import Option
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class DocumentedUseCase:
     axes: Mapping[str, str]
     setters: list[Row]
     rules: list[RuleRow]
+    options: tuple[Option, ...]
     objects: list[tuple[str, str]]
     requirements: list[str]
     images: list[str]
@@ -62,6 +65,17 @@ class DocumentedLevel:
     places: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentedOption:
+    """One option in a README: the setters that it brings, the use cases that have it, and these as patterns."""
+
+    name: str
+    description: str
+    setters: list[Setter]
+    use_cases: tuple[str, ...]
+    places: tuple[str, ...]
+
+
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter and default, sorted by name, with the use cases that it holds for."""
     found: dict[tuple[str, str], tuple[Row, list[str]]] = {}
@@ -89,6 +103,24 @@ def levels(composed: Sequence[Composed]) -> list[DocumentedLevel]:
         DocumentedLevel(each.level, each.reason, each.option, _places(each.use_cases, everywhere))
         for each in reasons.merge(composed)
     ]
+
+
+def options(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
+    """Return every option once, sorted by name, with the use cases that have it."""
+    found: dict[str, list[tuple[str, Option]]] = {}
+    for use_case in use_cases:
+        for option in use_case.options:
+            found.setdefault(option.name, []).append((use_case.path, option))
+    everywhere = [use_case.path for use_case in use_cases]
+    return [_option(found[name], everywhere) for name in sorted(found)]
+
+
+def _option(found: Sequence[tuple[str, Option]], everywhere: Sequence[str]) -> DocumentedOption:
+    paths = [path for path, _ in found]
+    setters = {name: setter for _, option in found for name, setter in option.setters.items()}
+    first = found[0][1]
+    listed = [setters[name] for name in sorted(setters)]
+    return DocumentedOption(first.name, first.description, listed, tuple(paths), _places(paths, everywhere))
 
 
 def _parameter(row: Row, paths: Sequence[str], everywhere: Sequence[str]) -> DocumentedParameter:
