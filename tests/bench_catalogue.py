@@ -62,7 +62,20 @@ def measure(folder: Path, copies: int, runs: int) -> None:
 
     compare(f"packyard build, {count}; one overlay changed", rebuild, anew, goal="-", runs=runs, ahead=change)
     print(f"  of which depend on that overlay {dependents(root)}")
+    versions = iter(range(10**6))
+    named = (PACKYARD, "build", "--workspace", root, "--out", kept, "--version")
+    again = lambda: process(*named, f"2.{next(versions)}.0")()  # noqa: E731
+    compare(f"packyard build, {count}; another version", again, anew, goal="-", runs=runs, ahead=clear)
+    lint = (PACKYARD, "lint", "--workspace", root, *names[:: max(1, copies)])
+    linted = process(*lint)
+    compare(
+        "packyard lint, each package once; use cases kept", linted, process(*lint, "--no-cache"), goal="-", runs=runs
+    )
     few = names[: len(names) // 4]
+    channels = (folder / "few", folder / "all")
+    publish = (PACKYARD, "publish", "--workspace", root, "--version", "1.0.0", "--no-cache", "--jobs", "1", "--to")
+    peaks = [peak((*publish, channel, *chosen)) for channel, chosen in zip(channels, (few, names), strict=True)]
+    print(f"peak memory of a publish: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
     peaks = [peak((*build, out, "--no-cache", "--jobs", "1", *chosen)) for chosen in (few, names)]
     print(f"peak memory of one process: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
     for number in (number for number in (1, 2, 3, 4, 8) if number <= len(names)):
