@@ -313,5 +313,5 @@ def test_a_file_that_came_later_is_not_one_that_the_option_changed(tmp_path: Pat
     disable(folder, "second")
     assert content(folder) == before
     enable(folder, "second")
-    with pytest.raises(ConflictError, match=r"more\.yaml is a file that option 'second' added"):
+    with pytest.raises(ConflictError, match=r"more\.yaml, a file that option 'second' adds"):
         enable(folder, "first")
