@@ -68,7 +68,9 @@ def with_made(objects: list[Object]) -> list[Object]:
     brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"]
     maps = [item.name for item in needed if item.kind == "ConfigMap" and item.name not in brought]
     made = [("Secret", name, data) for name in secrets] + [("ConfigMap", name, ENVIRONMENT) for name in maps]
-    return objects + [{"kind": kind, "metadata": {"name": name}, "data": data} for kind, name, data in made]
+    return objects + [
+        {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": data} for kind, name, data in made
+    ]
 
 
 def with_examples(package: Package, use_case: UseCase) -> list[Object]:

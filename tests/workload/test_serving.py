@@ -14,7 +14,10 @@ from workload.test_use_cases import READ_ONLY, seen_from_here
 
 RESNET50 = "resnet50v1-5-fp32-inference-k8s"
 USE_CASES = [
-    pytest.param(item, each, id=each.path) for item in PACKAGES for each in item.use_cases if item.name == RESNET50
+    pytest.param(item, each, id=each.path)
+    for item in PACKAGES
+    for each in item.use_cases
+    if item.name == RESNET50 and each.base == "serving"
 ]
 
 
