@@ -64,7 +64,10 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     print(f"  of which depend on that overlay {dependents(root)}")
     versions = iter(range(10**6))
     named = (PACKYARD, "build", "--workspace", root, "--out", kept, "--version")
-    again = lambda: process(*named, f"2.{next(versions)}.0")()  # noqa: E731
+
+    def again() -> None:
+        process(*named, f"2.{next(versions)}.0")()
+
     compare(f"packyard build, {count}; another version", again, anew, goal="-", runs=runs, ahead=clear)
     lint = (PACKYARD, "lint", "--workspace", root, *names[:: max(1, copies)])
     linted = process(*lint)

@@ -66,6 +66,11 @@ def option_pairs() -> Mapping[Path, Sequence[tuple[str, str]]]:
     return {folder: [pair for other, pair in found.values() if other == folder] for folder, _ in found.values()}
 
 
+def pairs_together(folder: Path) -> list[tuple[str, str]]:
+    """Return the `option_pairs` of a use case, by its folder, that do not exclude each other."""
+    return [pair for pair in option_pairs().get(folder, ()) if not are_rivals(folder, pair)]
+
+
 def _deeds(folder: Path) -> tuple[tuple[str, bytes], ...]:
     """Return what an option does: its operations and definitions, and the names of its other files."""
     return tuple(
@@ -192,12 +197,12 @@ def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
     return found
 
 
-def are_rivals(files: Mapping[str, bytes], pair: Iterable[str]) -> bool:
-    """Say whether two options, among the files of a use case, exclude each other.
+def are_rivals(folder: Path, pair: Iterable[str]) -> bool:
+    """Say whether two options of a use case, by its folder, exclude each other.
 
     The patches say so: one replaces or removes what is at or below a path that the other changes.
     """
-    one, other = ([*_changed(files, name)] for name in pair)
+    one, other = ([*_changed(folder / "options" / name)] for name in pair)
     return any(
         here == there or here.startswith(there + "/") or there.startswith(here + "/")
         for here, there in product(one, other)
@@ -205,12 +210,10 @@ def are_rivals(files: Mapping[str, bytes], pair: Iterable[str]) -> bool:
     )
 
 
-def _changed(files: Mapping[str, bytes], option: str) -> Iterator[str]:
+def _changed(option: Path) -> Iterator[str]:
     """Yield the paths that an option changes, each behind the name of its file, which stands for an object."""
-    start = f"options/{option}/"
-    for path, data in files.items():
-        if path.startswith(start) and path.endswith(".json6902"):
-            yield from (f"{path.removeprefix(start)}{item['path']}" for item in yaml.safe_load(data))
+    for file in option.glob("*.json6902"):
+        yield from (f"{file.name}{item['path']}" for item in yaml.safe_load(file.read_bytes()))
 
 
 def level(objects: Iterable[Object]) -> str:

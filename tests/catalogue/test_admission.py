@@ -27,13 +27,12 @@ from usecases import (
     CASES,
     Directory,
     Object,
-    are_rivals,
     build_all,
     composed,
     each_use_case,
     level,
     moved,
-    option_pairs,
+    pairs_together,
     shipped,
 )
 
@@ -105,9 +104,7 @@ def recorded(item: Composed, options: Sequence[str] = ()) -> str:
 def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
     package: Package, use_case: UseCase, directory: Directory, api_server: Api, kustomize5: Path
 ) -> None:
-    found = option_pairs().get(CASES / package.name / use_case.path, ())
-    pairs = (pair for pair in found if not are_rivals(directory.files, pair))
-    choices = [*((name,) for name in directory.options), *pairs]
+    choices = [*((name,) for name in directory.options), *pairs_together(CASES / package.name / use_case.path)]
     ready = directory.set(directory.examples)
     tried = ready.build(kustomize5, "any")
     built = build_all(kustomize5, "any", [(ready, choice) for choice in choices])

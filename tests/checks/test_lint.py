@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import reading
 import real
 from packyard.checks import judges
 from packyard.checks.judges import Judge
@@ -19,7 +18,7 @@ from packyard.source import package, workspace
 from packyard.source.compose import compose, compose_all
 from packyard.source.package import UseCase
 from packyard.text.tree import Tree
-from usecases import CASES, are_rivals, option_names, option_pairs
+from usecases import CASES, option_names, pairs_together
 
 WORKSPACE = workspace.read(real.REPOSITORY)
 
@@ -85,9 +84,7 @@ def test_every_use_case_has_no_findings_with_any_option(name: str, use_case: Use
     [
         pytest.param(name, use_case, pair, id=f"{use_case.base} {' '.join(pair)}")
         for name, use_case in USE_CASES
-        for folder in [CASES / name / use_case.path]
-        for pair in option_pairs().get(folder, ())
-        if not are_rivals(reading.files(folder), pair)
+        for pair in pairs_together(CASES / name / use_case.path)
     ],
 )
 def test_any_two_options_have_no_findings_together(name: str, use_case: UseCase, options: tuple[str, str]) -> None:

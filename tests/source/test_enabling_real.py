@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
 
 import reading
-import usecases
 from packyard.checks import options
 from packyard.errors import ConflictError
 from packyard.setters.change import change_setters
@@ -23,7 +22,7 @@ from packyard.source.enabling.change import disable, enable
 from packyard.text.node import Source
 from packyard.text.sharing import Sharing
 from packyard.text.tree import Tree
-from usecases import CASES, option_pairs
+from usecases import CASES, are_rivals, option_pairs, pairs_together
 
 USE_CASES = [
     pytest.param(folder.parent, id=folder.parent.relative_to(CASES).as_posix())
@@ -38,13 +37,6 @@ def distinct() -> list[Path]:
         files = sorted((*folder.rglob("*.json6902"), *folder.rglob("Krmfile.option")))
         found.setdefault(b"".join(file.read_bytes() for file in files), folder.parent)
     return list(found.values())
-
-
-def are_rivals(use_case: Path, pair: Collection[str]) -> bool:
-    options = use_case / option.DIRECTORY
-    return usecases.are_rivals(
-        {str(file.relative_to(use_case)): file.read_bytes() for file in options.rglob("*.*")}, pair
-    )
 
 
 def names_of(use_case: Path) -> list[str]:
@@ -96,8 +88,7 @@ def another_value(setter: Setter) -> str | None:
 @pytest.mark.parametrize("use_case", USE_CASES)
 def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, tmp_path: Path) -> None:
     """All in two runs of kustomize: each combination is built in a namespace of its own, which keeps them apart."""
-    pairs = [pair for pair in option_pairs().get(use_case, ()) if not are_rivals(use_case, pair)]
-    chosen = [(name,) for name in component.names(Tree(use_case))] + pairs
+    chosen = [(name,) for name in component.names(Tree(use_case))] + pairs_together(use_case)
     for number, these in enumerate(chosen):
         ours = copied(use_case, tmp_path / f"ours/n{number}") / "kustomization.yaml"
         theirs = copied(use_case, tmp_path / f"theirs/n{number}") / "kustomization.yaml"

@@ -16,7 +16,7 @@ from packyard.source.accumulate import accumulate
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
 from packyard.text import layout
-from usecases import CASES, are_rivals, option_names, option_pairs
+from usecases import CASES, option_names, pairs_together
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 USE_CASES = [
@@ -36,8 +36,7 @@ def test_an_option_does_what_its_overlay_does(
     folder = CASES / package.name / use_case.path
     composed = compose(CATALOGUE, package, use_case, values=False)
     shipped = composed.shipped
-    pairs = [pair for pair in option_pairs().get(folder, ()) if not are_rivals(shipped, pair)]
-    chosen = [(each.name,) for each in composed.options] + pairs
+    chosen = [(each.name,) for each in composed.options] + pairs_together(folder)
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     for number, names in enumerate(chosen):
         in_namespace = f"namespace: n{number}\n".encode()

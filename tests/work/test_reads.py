@@ -116,8 +116,14 @@ def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
 
 def both(reads: Reads) -> tuple[bytes, bool]:
     """Ask for two things, one of them within the other."""
-    inner = lambda: (reads.root_dir / "new").exists()  # noqa: E731
-    return reading.once("both", lambda: ((reads.root_dir / "file").read_bytes(), reading.once("new", inner)))
+
+    def has_new() -> bool:
+        return (reads.root_dir / "new").exists()
+
+    def make() -> tuple[bytes, bool]:
+        return (reads.root_dir / "file").read_bytes(), reading.once("new", has_new)
+
+    return reading.once("both", make)
 
 
 def test_what_was_made_once_rests_on_the_same_facts_for_every_task_of_a_run(root: Path) -> None:
