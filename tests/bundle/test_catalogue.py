@@ -19,7 +19,7 @@ import workspaces
 from packyard.bundle import catalogue
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.catalogue import Packing, Plan
-from packyard.bundle.composing import Composing, UseCases
+from packyard.bundle.composing import Composing
 from packyard.bundle.draft import MARK
 from packyard.bundle.packed import Packed
 from packyard.errors import PackyardError
@@ -132,7 +132,7 @@ def test_use_cases_found_are_those_composed_anew_after_any_change_of_a_source(ro
 
     cache_dir = tmp_path / "cache"
     before = Composing(root, cache_dir)(NAME)
-    assert before == anew() == UseCases(Composing(root, cache_dir).find(NAME) or [], [])
+    assert before == anew() == Composing(root, cache_dir).find(NAME)
     kept: dict[str, list[Mutation]] = {}
     lost: set[str] = set()
     for mutation in list(mutations(root)):

@@ -288,16 +288,26 @@ def test_a_base_that_builds_on_itself(tiny: Path) -> None:
 
 def test_an_option_that_fits_no_object(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "docs:", "options: [debug]\ndocs:")
+    debug_for_other_kinds(tiny)
+    build_refused(tiny, r"overlays/debug/kustomization\.yaml:1: as an option it fits no object of the use case")
+
+
+def debug_for_other_kinds(tiny: Path) -> None:
     (tiny / "overlays/debug").mkdir()
     for name in ("kustomization.yaml", "job.yaml"):
         shutil.copy(tiny / "overlays/nfs" / name, tiny / "overlays/debug")
     edit(tiny, "overlays/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
-    build_refused(tiny, r"overlays/debug/kustomization\.yaml:1: as an option it fits no object of the use case")
 
 
 def test_an_option_of_the_workspace_that_is_none(tiny: Path) -> None:
     edit(tiny, "packyard.yaml", "license:", "options: [nsf]\nlicense:")
     build_refused(tiny, r"packyard\.yaml:5:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+
+
+def test_an_option_of_the_workspace_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
+    edit(tiny, "packyard.yaml", "license:", "options: [nfs, debug]\nlicense:")
+    debug_for_other_kinds(tiny)
+    build_refused(tiny, r"packyard\.yaml:5:16: options: as an option 'debug' fits no object of any use case")
 
 
 def test_an_option_that_is_none(tiny: Path) -> None:

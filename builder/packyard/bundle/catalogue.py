@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from packyard.bundle import tree
 from packyard.bundle.archive import Member
@@ -17,7 +18,7 @@ from packyard.bundle.draft import Draft
 from packyard.bundle.packed import Packed
 from packyard.bundle.staging import staging
 from packyard.digest import Digest
-from packyard.errors import UnavailableError
+from packyard.errors import UnavailableError, refuse
 from packyard.source import workspace
 from packyard.text.sharing import Sharing
 from packyard.work import code, executor
@@ -39,7 +40,16 @@ class Built:
     tar: Digest
     size: int
     staged: bool
+    options: tuple[str, ...] = ()
     fault: str = ""
+
+
+class Written(NamedTuple):
+    """A bundle in a file; the options of its use cases; and why it was not kept, where that was asked for."""
+
+    file: Path
+    options: tuple[str, ...]
+    fault: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +68,7 @@ def build(
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
         built = executor.run(_Staging(Packing(plan), out_dir, stage_dir), names, on=on, done=done)
+        _check_options(plan, names, (item.options for item in built))
         for item in built:
             if item.staged:
                 tree.settle(item.name, out_dir, stage_dir)
@@ -73,9 +84,18 @@ def pack(
 
 def pack_into(
     plan: Plan, names: Sequence[str], folder: Path, *, on: Engine | None, done: Callable[[int], None] = lambda _: None
-) -> list[tuple[Path, str]]:
-    """Write the bundles of packages into a folder, and return their files, each with why it was not kept, if so."""
-    return executor.run(_Writing(Packing(plan), folder.absolute()), names, on=on, done=done)
+) -> list[Written]:
+    """Write the bundles of packages into a folder, in the order of their names."""
+    written = executor.run(_Writing(Packing(plan), folder.absolute()), names, on=on, done=done)
+    _check_options(plan, names, (item.options for item in written))
+    return written
+
+
+def _check_options(plan: Plan, names: Sequence[str], offered: Iterable[tuple[str, ...]]) -> None:
+    """Refuse an option of the workspace that no use case offers; only all packages together can tell."""
+    here = workspace.read(plan.root_dir)
+    if names and set(here.package_names()) <= set(names):
+        refuse(workspace.idle_options(here, {name for each in offered for name in each}))
 
 
 class Packing:
@@ -163,14 +183,14 @@ class _Writing:
         self.packing = packing
         self.folder = folder
 
-    def __call__(self, name: str) -> tuple[Path, str]:
+    def __call__(self, name: str) -> Written:
         packed, fault = self.packing(name)
         file = self.folder / f"{name}.tar.gz"
         try:
             file.write_bytes(packed.data)
         except OSError as error:
             raise UnavailableError(f"{file}: {error.strerror}") from error
-        return file, fault
+        return Written(file, packed.options, fault)
 
 
 class _Staging:
@@ -184,5 +204,12 @@ class _Staging:
     def __call__(self, name: str) -> Built:
         packed, members, fault = self.packing.make(name)
         staged = tree.stage(packed, self.out_dir, self.stage_dir, members)
-        size = len(packed.data)
-        return Built(name=name, version=packed.version, tar=packed.tar, size=size, staged=staged, fault=fault)
+        return Built(
+            name=name,
+            version=packed.version,
+            tar=packed.tar,
+            size=len(packed.data),
+            staged=staged,
+            options=packed.options,
+            fault=fault,
+        )

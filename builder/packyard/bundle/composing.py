@@ -24,9 +24,12 @@ _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # those of `catalogue`: of one se
 
 
 class UseCases(NamedTuple):
-    """Those of one package; reasons that its sources lack; and why it was not kept, where that was asked for."""
+    """Those of one package; the options that they offer; reasons that its sources lack; and why it was not kept, where
+    that was asked for.
+    """
 
     files: list[PackageFiles]
+    options: list[str]
     lacking: list[Problem]
     fault: str = ""
 
@@ -39,7 +42,7 @@ class Composing:
         self.kept = Kept(Cache(cache_dir), Observed(root_dir)) if cache_dir else None
         self._sharing, self._shared = Sharing(), Shared()
 
-    def find(self, name: str) -> list[PackageFiles] | None:
+    def find(self, name: str) -> UseCases | None:
         """Return the use cases of a package if they are kept."""
         found = self.kept.find(_key(name)) if self.kept else None
         return _parse(found.data) if found else None
@@ -48,36 +51,39 @@ class Composing:
         """Return the use cases of a package."""
         found = self.find(name)
         if found is not None:
-            return UseCases(found, [])
+            return found
         with Reads(self.root_dir, self._shared) as reads, self._sharing:
             here = workspace.read(reads.root_dir)
             source = package.read(here, name)
             composed = compose_all(here, source)
             lacking = {str(problem): problem for item in composed for problem in reasons.check(source, item)}
+        options = sorted({option.name for item in composed for option in item.options})
         files = [item.package_files(f"{name}/{here.prefix}/{item.use_case.path}/") for item in composed]
         fault = ""
         if self.kept and not reads.torn and not lacking:
             try:
-                self.kept.keep(_key(name), reads.facts, _to_bytes(files))
+                self.kept.keep(_key(name), reads.facts, _to_bytes(files, options))
             except UnavailableError as error:
                 fault = str(error)
-        return UseCases(files, list(lacking.values()), fault)
+        return UseCases(files, options, list(lacking.values()), fault)
 
 
 def _key(name: str) -> Digest:
     return Digest.of(repr((code.digest(_LIBRARIES), "use cases", name)).encode())
 
 
-def _to_bytes(use_cases: Sequence[PackageFiles]) -> bytes:
+def _to_bytes(use_cases: Sequence[PackageFiles], options: Sequence[str]) -> bytes:
     listed = [
         (item.where, item.krmfile.decode(), {path: data.decode() for path, data in item.resources.items()})
         for item in use_cases
     ]
-    return zlib.compress(json.dumps(listed).encode(), 1)
+    return zlib.compress(json.dumps([listed, options]).encode(), 1)
 
 
-def _parse(data: bytes) -> list[PackageFiles]:
-    return [
+def _parse(data: bytes) -> UseCases:
+    listed, options = json.loads(zlib.decompress(data))
+    files = [
         PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, where)
-        for where, krmfile, resources in json.loads(zlib.decompress(data))
+        for where, krmfile, resources in listed
     ]
+    return UseCases(files, options, [])

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from packyard.bundle import manifest
+from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
+from packyard.source import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A ``.tar.gz`` (``data``), the digest of the tar in it, and that of the ``packyard.json`` in that."""
+    """A ``.tar.gz`` (``data``), the digest of the tar in it, and that of the ``packyard.json`` in that.
+
+    ``options`` are those that any of its use cases offers.
+    """
 
     name: str
     version: str
     tar: Digest
     manifest: Digest
+    options: tuple[str, ...]
     data: bytes
 
     @classmethod
@@ -29,6 +36,7 @@ class Packed:
             version=bundle.manifest.version,
             tar=bundle.tar,
             manifest=Digest.of(described),
+            options=_options(bundle.manifest.use_cases, bundle.members),
             data=bundle.data,
         )
 
@@ -36,9 +44,18 @@ class Packed:
     def parse(cls, data: bytes) -> Packed:
         """Read what `to_bytes` wrote."""
         head, _, rest = data.partition(b"\n")
-        name, version, tar, described = json.loads(head)
-        return cls(name=name, version=version, tar=Digest(tar), manifest=Digest(described), data=rest)
+        name, version, tar, described, options = json.loads(head)
+        digests = {"tar": Digest(tar), "manifest": Digest(described)}
+        return cls(name=name, version=version, **digests, options=tuple(options), data=rest)
 
     def to_bytes(self) -> bytes:
         """Return what a cache keeps."""
-        return json.dumps([self.name, self.version, self.tar, self.manifest]).encode() + b"\n" + self.data
+        head = [self.name, self.version, self.tar, self.manifest, self.options]
+        return json.dumps(head).encode() + b"\n" + self.data
+
+
+def _options(use_cases: Iterable[str], members: Iterable[Member]) -> tuple[str, ...]:
+    """Return the names of the folders in which use cases have their options."""
+    folders = {f"{path}/{option.DIRECTORY}" for path in use_cases}
+    parts = (member.path.rsplit("/", 2) for member in members)
+    return tuple(sorted({part[1] for part in parts if len(part) == 3 and part[0] in folders}))

@@ -15,6 +15,7 @@ from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import fanout, output, sources, state
+from packyard.errors import refuse
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import Workspace
@@ -74,11 +75,14 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
 def _composed(arguments: argparse.Namespace, names: list[str]) -> tuple[list[PackageFiles], list[Finding]]:
     """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
     from packyard.bundle.composing import Composing
+    from packyard.source.workspace import idle_options
 
-    workspace = sources.find(arguments)
+    here = sources.find(arguments)
     cache_dir = None if arguments.no_cache else state.cache_dir()
-    composing = Composing(workspace.root_dir, cache_dir)
-    made = [composing(name) for name in names or workspace.package_names()]
+    composing = Composing(here.root_dir, cache_dir)
+    made = [composing(name) for name in names or here.package_names()]
     fanout.finish(cache_dir, (item.fault for item in made))
+    if made and not names:
+        refuse(idle_options(here, {name for item in made for name in item.options}))
     lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
     return [files for item in made for files in item.files], lacking

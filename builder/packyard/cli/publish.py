@@ -33,8 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         engine, progress = fanout.engine(arguments, names), fanout.progress(names)
         packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
-        fanout.finish(plan.cache_dir, (fault for _, fault in packed))
-        done = publish(stores.open_store(arguments.to), [file for file, _ in packed])
+        fanout.finish(plan.cache_dir, (item.fault for item in packed))
+        done = publish(stores.open_store(arguments.to), [item.file for item in packed])
     if arguments.output == "json":
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,19 @@ def read(root_dir: Path) -> Workspace:
         fields.fault(fields.node and fields.node.get("license"), "license", f"no file {workspace.license_file!r}")
     fields.done()
     return workspace
+
+
+def idle_options(workspace: Workspace, offered: Collection[str]) -> list[Problem]:
+    """Return a fault for each option of the workspace that is not ``offered`` by a use case of any package."""
+    idle = [name for name in workspace.options if name not in offered]
+    if not idle:
+        return []
+    file = workspace.root_dir / FILE
+    fields = record.Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    for node in fields.items("options"):
+        if isinstance(node, Scalar) and node.value in idle:
+            fields.fault(node, "options", f"as an option {node.value!r} fits no object of any use case")
+    return fields.problems
 
 
 def find(start_dir: Path) -> Workspace | None:
