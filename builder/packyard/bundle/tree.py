@@ -72,7 +72,8 @@ def _digests(folder: str, below: str) -> Iterator[tuple[str, Digest | None]]:
             if entry.is_dir(follow_symlinks=False):
                 yield from _digests(entry.path, f"{below}{entry.name}/")
             elif entry.is_file(follow_symlinks=False):
-                yield below + entry.name, Digest.of(Path(entry.path).read_bytes())
+                with open(entry.path, "rb", buffering=0) as stream:  # noqa: PTH123  # a `Path` takes as long again
+                    yield below + entry.name, Digest.of(stream.read())
             else:
                 yield below + entry.name, None
 
