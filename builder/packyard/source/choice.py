@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.errors import Problem, suggest
+from packyard.source.fields import Fields
 from packyard.source.parts import read_selector
-from packyard.source.record import Fields
 from packyard.source.workspace import SHARED, Workspace
-from packyard.text.document import parse_one
 from packyard.text.node import Node, Scalar, Sequence
 
 FILE = "shared.yaml"
@@ -81,7 +80,7 @@ def read_shared(workspace: Workspace, problems: list[Problem]) -> Shared:
     file = workspace.root_dir / "packages" / SHARED / FILE
     if not file.is_file():
         return Shared()
-    fields = Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "", problems)
+    fields = Fields.of_file(file, problems)
     fields.expect_header("packyard/v1", "Shared")
     choices = {name: read(workspace, None, child) for name, child in fields.children("choices").items()}
     shared = Shared(choices, tuple(fields.texts("docs")), moving_tags(fields))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.source.record import Fields
+from packyard.source.fields import Fields
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Source

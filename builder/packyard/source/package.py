@@ -21,9 +21,9 @@ from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import valuesfile
 from packyard.source import choice, scripts
 from packyard.source.choice import Choice, PatchEntry, Shared, Value
-from packyard.source.record import Fields
+from packyard.source.fields import Fields
 from packyard.source.workspace import SHARED, Workspace
-from packyard.text.document import decode, parse_one
+from packyard.text.document import decode
 from packyard.text.node import Node, Scalar, Sequence
 
 FILE = "package.yaml"
@@ -69,7 +69,7 @@ def read(workspace: Workspace, name: str) -> Package:
     """Read and check a package's definition; every fault is named at once."""
     folder = workspace.package_dir(name)
     path = folder / FILE
-    fields = Fields(parse_one(path.read_bytes(), str(path)).root, str(path), "")
+    fields = Fields.of_file(path)
     fields.expect_header("packyard/v1", "Package")
     if not _PATH_PART.match(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
@@ -139,8 +139,13 @@ def _preset_values(workspace: Workspace, folder: Path, fields: Fields, presets: 
 
 def preset_file(workspace: Workspace, folder: Path, name: str) -> Path | None:
     """Return a preset's file: the package's own, else that of ``packages/_shared``."""
-    folders = (folder / PRESETS, workspace.root_dir / "packages" / SHARED / PRESETS)
-    return next((file for place in folders if (file := place / f"{name}.yaml").is_file()), None)
+    return _nearest(workspace, folder, f"{PRESETS}/{name}.yaml")
+
+
+def _nearest(workspace: Workspace, folder: Path, path: str) -> Path | None:
+    """Return a package's own file of this path, else the one that packages share."""
+    places = (folder / path, workspace.root_dir / "packages" / SHARED / path)
+    return next((file for file in places if file.is_file()), None)
 
 
 def _use_cases(workspace: Workspace, folder: Path, fields: Fields, own: Choice, shared: Shared) -> list[UseCase]:
@@ -239,13 +244,13 @@ def documents(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
 
     A fragment is the package's own ``docs/NAME.md``, else the shared ``packages/_shared/docs/NAME.md``.
     """
-    folders = (package.folder / "docs", workspace.root_dir / "packages" / SHARED / "docs")
     found: list[tuple[str, str]] = []
     problems: list[Problem] = []
     for name in package.docs:
-        file = next((folder / f"{name}.md" for folder in folders if (folder / f"{name}.md").is_file()), None)
+        file = _nearest(workspace, package.folder, f"docs/{name}.md")
         if file is None:
-            known = {path.stem for folder in folders for path in folder.glob("*.md")}
+            folders = (package.folder, workspace.root_dir / "packages" / SHARED)
+            known = {path.stem for folder in folders for path in folder.glob("docs/*.md")}
             problems.append(Problem(f"docs: no fragment {name!r}", file=package.file, hint=suggest(name, known)))
         else:
             found.append((str(file), decode(file.read_bytes(), str(file))[1]))

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem
 from packyard.source import generator
+from packyard.source.fields import Fields
 from packyard.source.generator import Generated
 from packyard.source.patch import Working
-from packyard.source.record import Fields
 from packyard.text.document import check_keys, decode, parse_one, parse_shared
 from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode

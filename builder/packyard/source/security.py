@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse
+from packyard.source.fields import Fields
 from packyard.source.parts import Part
-from packyard.source.record import Fields
 from packyard.text.document import parse_one
 from packyard.text.node import Mapping
 

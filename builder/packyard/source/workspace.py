@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.source import record
-from packyard.text.document import parse_one
+from packyard.source.fields import Fields
 from packyard.text.node import Scalar
 
 FILE = "packyard.yaml"
@@ -49,7 +48,7 @@ def read(root_dir: Path) -> Workspace:
     file = root_dir / FILE
     if not file.is_file():
         raise InputError(Problem("no such file, so this is no workspace", file=str(file)))
-    fields = record.Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    fields = Fields.of_file(file)
     fields.expect_header("packyard/v1", "Workspace")
     workspace = Workspace(
         root_dir=root_dir,
@@ -75,7 +74,7 @@ def idle_options(workspace: Workspace, offered: Collection[str]) -> list[Problem
     if not idle:
         return []
     file = workspace.root_dir / FILE
-    fields = record.Fields(parse_one(file.read_bytes(), str(file)).root, str(file), "")
+    fields = Fields.of_file(file)
     for node in fields.items("options"):
         if isinstance(node, Scalar) and node.value in idle:
             fields.fault(node, "options", f"as an option {node.value!r} fits no object of any use case")

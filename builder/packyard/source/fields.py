@@ -6,8 +6,10 @@ Faults are gathered, each with file, line, column and path, and raised together 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
+from packyard.text.document import parse_one
 from packyard.text.node import Mapping, Node, Scalar, Sequence
 
 
@@ -23,6 +25,11 @@ class Fields:
         self.node = node if isinstance(node, Mapping) else None
         if self.node is None:
             self.fault(node, "", "has to be a mapping")
+
+    @classmethod
+    def of_file(cls, file: Path, problems: list[Problem] | None = None) -> Fields:
+        """Read a file that holds one document, a mapping."""
+        return cls(parse_one(file.read_bytes(), str(file)).root, str(file), "", problems)
 
     def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
         """Note a fault at a node, named by the path of a key below this mapping."""
