@@ -137,7 +137,8 @@ class Directory:
 def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:
     """Build several directories, each with some of its options, in one run of kustomize.
 
-    A label tells their objects apart, for those of the whole cluster have no namespace.
+    A label tells their objects apart, for those of the whole cluster have no namespace. One that brings a namespace is
+    put in none: kustomize would give that the name of the other.
     """
     found: list[list[Object]] = [[] for _ in wanted]
     if not wanted:
@@ -146,8 +147,9 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
         apart = [f"namespace-{number}-of-{len(wanted)}" for number in range(len(wanted))]
         for name, (directory, options) in zip(apart, wanted, strict=True):
             components = [f"options/{option}" for option in options]
-            labels = [{"pairs": {_DIRECTORY: name}}]
-            directory.write(Path(folder, name), {"namespace": name, "components": components, "labels": labels})
+            fields: Object = {"components": components, "labels": [{"pairs": {_DIRECTORY: name}}]}
+            brings = any(item["kind"] == "Namespace" for item in directory.parse())
+            directory.write(Path(folder, name), fields if brings else {"namespace": name, **fields})
         (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": apart}))
         done = subprocess.run([kustomize, "build", folder], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

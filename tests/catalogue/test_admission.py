@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import secrets
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from packyard.source.security import LEVELS
 from pods import as_pods
 from usecases import (
     CASES,
+    USE_CASES,
     Directory,
     Object,
     build_all,
@@ -218,6 +220,20 @@ def broken(item: Object, fields: list[str | int], value: object) -> Object:
         parent = parent[field]
     parent[fields[-1]] = value
     return changed
+
+
+def test_a_namespace_of_the_packages_enforces_its_level_and_warns_of_it(api_server: Api, kustomize5: Path) -> None:
+    package, use_case = next(found for found in USE_CASES if found[1].base == "namespace")
+    unrestricted = broken(JOB, ["securityContext"], {})
+    on_the_node = broken(JOB, ["volumes"], [{"name": "data", "hostPath": {"path": "/data"}}])
+    jobs = [JOB, unrestricted, on_the_node]
+    for number, name in enumerate(LEVELS, 1):
+        own = f"own-{secrets.token_hex(4)}"
+        directory = shipped(package, use_case).set({"NAMESPACE": own, "POD_SECURITY": name})
+        (namespace,) = directory.build(kustomize5, "any")
+        assert not complaints(iter([api_server.create(namespace)]))
+        assert [job for job in jobs if not api_server.create(job, own, dry_run=True).warnings] == jobs[:number]
+        assert [job for job in jobs if not complaints(try_pods(api_server, own, [job]))] == jobs[:number]
 
 
 def test_kubectl_says_the_same(api_server: Api, kubectl: Path, kustomize5: Path, tmp_path: Path) -> None:

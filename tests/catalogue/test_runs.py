@@ -22,7 +22,10 @@ from usecases import LEVELS, Directory, Object, build_all, each_package, level, 
 # What the server says of a Service that it looks at while it is being made.
 _OF_THE_SERVER = ("ClusterIPNotAllocated",)
 # What the scheduler says of a pod whose own claim is being made and bound; a pod that never gets there fails the test.
-_OF_A_CLAIM = re.compile("waiting for ephemeral volume controller|unbound immediate PersistentVolumeClaims")
+_OF_A_CLAIM = re.compile(
+    "waiting for ephemeral volume controller|could not find v1.PersistentVolumeClaim"
+    "|unbound immediate PersistentVolumeClaims"
+)
 #: As many as an object makes of one template here at most.
 _PODS = 8
 _INSTANCE = "app.kubernetes.io/instance"
@@ -46,7 +49,8 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     wait(lambda: [pod["metadata"]["name"] for pod in cluster.list("v1", "Pod", namespace)])
     wait(lambda: sorted(names(cluster, namespace) - before))
     assert names(cluster, namespace) == before
-    wait(lambda: [str(item) for item in of_kind(objects, "PersistentVolume") if not cluster.read(item).refusal])
+    shared = [item for kind in ("PersistentVolume", "Namespace") for item in of_kind(objects, kind)]
+    wait(lambda: [str(item) for item in shared if not cluster.read(item).refusal])
 
 
 @each_package
@@ -85,9 +89,11 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
 
 
 def apart(ready: Directory) -> Directory:
-    """Return a use case that brings a volume, and a claim for it, with names that no other in the cluster has."""
-    name = f"volume-{secrets.token_hex(4)}"
-    return ready.set({"PV_NAME": name, "PVC_NAME": name}) if "PV_NAME" in ready.setters else ready
+    """Return a use case that brings a volume, and a claim for it, or a namespace, by names that no other has."""
+    name = f"own-{secrets.token_hex(4)}"
+    if "PV_NAME" in ready.setters:
+        return ready.set({"PV_NAME": name, "PVC_NAME": name})
+    return ready.set({"NAMESPACE": name}) if "POD_SECURITY" in ready.setters else ready
 
 
 def of_kind(objects: list[Object], kind: str) -> list[Object]:
@@ -145,7 +151,7 @@ def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
     api.create(node).expect_done()
     wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
-    amounts = {"cpu": "1M", "memory": "1Pi", **dict.fromkeys(devices, "1k")}
+    amounts = {"cpu": "1M", "memory": "1Pi", "ephemeral-storage": "1Pi", **dict.fromkeys(devices, "1k")}
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
     api.merge({**node, **status}, subresource="status").expect_done()
     # The taint of a node that is not ready is taken off a moment later.

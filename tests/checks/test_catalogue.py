@@ -49,10 +49,10 @@ def test_a_version_of_a_kind_is_the_same_kind() -> None:
     assert len(shared(JOB, JOB.replace("batch/v1", "batch/v2"))) == 1
 
 
-def test_claims_are_shared_on_purpose() -> None:
-    for kind in ("PersistentVolumeClaim", "PersistentVolume"):
-        claim = OBJECT.format(version="v1", kind=kind, name="disk")
-        assert shared(claim, claim) == []
+def test_claims_and_namespaces_are_shared_on_purpose() -> None:
+    for kind in ("PersistentVolumeClaim", "PersistentVolume", "Namespace"):
+        item = OBJECT.format(version="v1", kind=kind, name="disk")
+        assert shared(item, item) == []
 
 
 def test_the_use_cases_of_this_repository_share_no_names() -> None:

@@ -209,8 +209,8 @@ def test_a_pod_that_only_sleeps_is_there_to_look_around_from() -> None:
     assert judged(text.replace("[python3]", "[]")) == ["1:1 warning bare-pod"]
 
 
-@pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "PersistentVolume"])
-def test_storage_belongs_to_no_run(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "PersistentVolume", "Namespace"])
+def test_storage_and_namespaces_belong_to_no_run(kind: str) -> None:
     text = CLAIM.replace("PersistentVolumeClaim", kind)
     labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
     assert judged(text.replace(labels, "labels: {app.kubernetes.io/part-of: zoo}")) == []

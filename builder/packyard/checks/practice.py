@@ -36,7 +36,8 @@ RULES = frozenset(
         *("runs-as-root", "unexpanded-variable"),
     )
 )
-_STORAGE = ("PersistentVolumeClaim", "PersistentVolume")
+#: Kinds that runs share.
+_OF_NO_RUN = ("PersistentVolumeClaim", "PersistentVolume", "Namespace")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
@@ -105,7 +106,7 @@ def _sleeps(root: Mapping) -> bool:
 def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
     labels = node.mapping("metadata", "labels")
     missing = [name for name in _LABELS if not labels or labels.get(name) is None]
-    if root.text("kind") in _STORAGE and labels and labels.get(_PART_OF):
+    if root.text("kind") in _OF_NO_RUN and labels and labels.get(_PART_OF):
         return  # it outlives runs, and belongs to none
     if missing:
         place = node.entry("metadata") or root.entry("metadata")
