@@ -27,6 +27,8 @@ TRIED = {
     "!(PVC_PATH in [HOME_DIR, '/tmp', '/dev/shm'])": ({"PVC_PATH": "/dev/shm"}, {"PVC_PATH": "/mnt/claim"}),
     "!(NFS_MOUNT_PATH in [HOME_DIR, '/tmp', '/dev/shm'])": ({"NFS_MOUNT_PATH": "/tmp"}, {"NFS_MOUNT_PATH": "/mnt"}),
     "PVC_PATH != DATASET_DIR": ({"PVC_PATH": "/datasets"}, {"PVC_PATH": "/datasets", "DATASET_DIR": "/data"}),
+    "!(SCRATCH_PATH in [HOME_DIR, '/tmp', '/dev/shm'])": ({"SCRATCH_PATH": "/tmp"}, {"SCRATCH_PATH": "/tmp/scratch"}),
+    "SCRATCH_PATH != DATASET_DIR": ({"SCRATCH_PATH": "/datasets"}, {"SCRATCH_PATH": "/datasets/scratch"}),
     "NFS_MOUNT_PATH != DATASET_DIR": ({"DATASET_DIR": "/nfs"}, {"DATASET_DIR": "/nfs/data"}),
     "!(MODEL_BASE_PATH in [HOME_DIR, '/tmp', '/dev/shm'])": (
         {"MODEL_BASE_PATH": "/home/user"},
