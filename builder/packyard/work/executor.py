@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pkgutil
 import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
-from packyard import __version__
 from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
-
-if TYPE_CHECKING:
-    from distributed import Client
+from packyard.work.dask import Dask
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -34,12 +30,13 @@ _LARGEST = 100
 
 
 class Engine(Protocol):
-    """Where tasks run: ``jobs`` at once, in workers that `open` makes ready."""
+    """Where tasks run: ``jobs`` at once, in workers that `open` makes ready.
+
+    A task whose worker died raises ``BrokenExecutor``.
+    """
 
     @property
     def jobs(self) -> int: ...
-    @property
-    def deaths(self) -> tuple[type[Exception], ...]: ...
     def open(self, jobs: int) -> AbstractContextManager[Executor]: ...
 
 
@@ -48,11 +45,6 @@ class Processes:
     """Processes of this machine; they end with the ``with``, however it is left, and with this process."""
 
     jobs: int
-
-    @property
-    def deaths(self) -> tuple[type[Exception], ...]:
-        """What a task's future raises when its worker died."""
-        return (BrokenExecutor,)
 
     @contextmanager
     def open(self, jobs: int) -> Iterator[Executor]:
@@ -69,53 +61,6 @@ class Processes:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Dask:
-    """Workers of dask: those of the scheduler at ``address``, which see the same folders, else ones started here."""
-
-    jobs: int
-    address: str = ""
-
-    @property
-    def deaths(self) -> tuple[type[Exception], ...]:
-        """What a task's future raises when its worker died."""
-        from distributed import KilledWorker
-
-        return (KilledWorker, CancelledError)
-
-    @contextmanager
-    def open(self, jobs: int) -> Iterator[Executor]:
-        """Connect to the scheduler, or start one with workers."""
-        try:
-            from distributed import Client, LocalCluster
-        except ImportError as error:
-            raise UnavailableError(Problem("dask is not installed", hint="pip install 'packyard[dask]'")) from error
-        with ExitStack() as stack:
-            if self.address:
-                try:
-                    client = stack.enter_context(Client(self.address))
-                except OSError as error:
-                    raise UnavailableError(f"{self.address}: no dask scheduler answers: {error}") from error
-                self._check_workers(client)
-            else:
-                cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-                client = stack.enter_context(Client(stack.enter_context(cluster)))
-            yield stack.enter_context(client.get_executor())
-
-    def _check_workers(self, client: Client) -> None:
-        """Refuse workers of another packyard, or of none: they cannot read a task, and dask would wait for ever."""
-        versions = client.run(pkgutil.resolve_name, "packyard:__version__", on_error="return")
-        others = [
-            Problem(
-                f"this worker has {f'packyard {version}' if isinstance(version, str) else 'no packyard'}", file=worker
-            )
-            for worker, version in sorted(versions.items())
-            if version != __version__
-        ]
-        if others:
-            raise UnavailableError(*others, f"{self.address}: all its workers need packyard {__version__}")
 
 
 def engine(name: str, jobs: int | None) -> Engine:
@@ -187,12 +132,12 @@ class _Run(Generic[Task, Result]):
             for places in chunks:
                 try:
                     futures[pool.submit(_call, self.function, [self.tasks[place] for place in places])] = places
-                except on.deaths:  # a worker died while chunks were still given out
+                except BrokenExecutor:  # a worker died while chunks were still given out
                     dead.append(places)
             for future in as_completed(futures):
                 try:
                     self._over(futures[future], future.result())
-                except on.deaths:
+                except BrokenExecutor:
                     dead.append(futures[future])
         return sorted(dead, key=lambda places: places.start)
 
@@ -205,7 +150,7 @@ class _Run(Generic[Task, Result]):
                     place, attempt = rest.pop()
                     try:
                         outcomes = pool.submit(_call, self.function, [self.tasks[place]]).result()
-                    except on.deaths:
+                    except BrokenExecutor:
                         if attempt == "last":
                             self._over([place], [_Outcome(error=_killer(self.tasks[place]))])
                         break
