@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ import workspaces
 from deadly import DieOnce, Wait, refuse_or_die
 from packyard.errors import PackyardError, UnavailableError, UsageError
 from packyard.work import executor
-from packyard.work.dask import Dask
+from packyard.work.dask import Dask, opened
 from running import COMMAND, SOURCE_ROOT, done, environment
 
 try:
@@ -64,7 +65,10 @@ def scheduling(folder: Path, **env: str) -> Iterator[tuple[str, subprocess.Popen
 def working(address: str, folder: Path, *words: object, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run workers, and yield when a scheduler hears of them."""
     own = ("--nthreads", 1, "--no-dashboard", "--local-directory", folder, "--death-timeout", "2 minutes")
-    with started("worker", address, *own, *words, **env) as process, distributed.Client(address) as client:
+    with (
+        started("worker", address, *own, *words, **env) as process,
+        opened(partial(distributed.Client, address)) as client,
+    ):
         client.wait_for_workers(2 if "--nworkers" in words else 1, timeout=120)
         yield process
 
@@ -117,6 +121,35 @@ def test_says_which_tasks_kill_their_worker_and_finishes_the_others(scheduler: s
 @pytest.mark.usefixtures("impatient")
 def test_a_long_task_is_no_fault(scheduler: str, tmp_path: Path) -> None:
     assert executor.run(Wait(tmp_path, 3), ["long"], on=Dask(1, scheduler)) == ["long"]
+
+
+# A client that failed is garbage, which is collected, where that is not held off, at the worst moment.
+GARBAGE = """
+import distributed, gc, os, sys
+from packyard.errors import UnavailableError
+from packyard.work import executor
+from packyard.work.dask import Dask
+def collect(frame, event, _):
+    if event == "call" and frame.f_code.co_name == "_start_unlocked" and gc.isenabled():
+        gc.collect()
+gc.set_threshold(1_000_000)
+try:
+    distributed.Client("tcp://there:port")
+except ValueError:
+    sys.setprofile(collect)
+try:
+    executor.run(str.upper, ["a"], on=Dask(1, "tcp://127.0.0.1:9"))
+except UnavailableError as error:
+    print(error, flush=True)
+    os._exit(0)
+"""
+
+
+def test_what_dask_left_of_a_client_does_not_hold_up_the_next() -> None:
+    command = [sys.executable, "-c", GARBAGE]
+    variables = environment(DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="200ms")
+    found = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.startswith("tcp://127.0.0.1:9: no dask scheduler answers")
 
 
 def test_says_that_no_scheduler_answers() -> None:
@@ -197,7 +230,7 @@ def test_a_build_gives_the_same_bytes_as_by_processes_though_a_worker_is_killed(
     with (
         scheduling(tmp_path) as (address, _),
         working(address, tmp_path, "--nworkers", 2),
-        distributed.Client(address) as client,
+        opened(partial(distributed.Client, address)) as client,
     ):
         workers = client.run(os.getpid)
         command = [*COMMAND, *map(str, build), str(tmp_path / "found"), "--executor", f"dask={address}"]

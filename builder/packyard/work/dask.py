@@ -10,11 +10,13 @@ dask hears of is at work.
 from __future__ import annotations
 
 import asyncio
+import gc
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from packyard import __version__
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from distributed import Future as Remote
 
+Opened = TypeVar("Opened")
 Result = TypeVar("Result")
 
 _TURN = 1.0  # seconds between two questions to the scheduler
@@ -43,15 +46,17 @@ class Dask:
         """Connect to the scheduler, or start one with workers, and return when one can work."""
         try:
             from distributed import Client, LocalCluster
+            from distributed.comm import get_address_host_port
         except ImportError as error:
             raise UnavailableError(Problem("dask is not installed", hint="pip install 'packyard[dask]'")) from error
         with ExitStack() as stack:
             address = self.address
             if not address:
-                cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-                address = stack.enter_context(cluster).scheduler_address
+                local = partial(LocalCluster, n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+                address = stack.enter_context(opened(local)).scheduler_address
             try:
-                client = stack.enter_context(Client(address, set_as_default=False))
+                get_address_host_port(address)  # a client that finds out itself waits for a minute when it is collected
+                client = stack.enter_context(opened(partial(Client, address, set_as_default=False)))
             except ValueError as error:
                 raise UsageError(f"{address}: {error}") from error
             except (OSError, asyncio.TimeoutError) as error:
@@ -59,6 +64,34 @@ class Dask:
             workers = stack.enter_context(_Workers(client, address))
             workers.wait()
             yield workers
+
+
+@contextmanager
+def opened(make: Callable[[], AbstractContextManager[Opened]]) -> Iterator[Opened]:
+    """Enter what ``make`` returns, a client of dask or a cluster, and leave it, with no garbage collected meanwhile.
+
+    dask does both under a lock of the process, and takes that again, and waits for ever, where the collector finds a
+    client of before just then.
+    """
+    stack = ExitStack()
+    with _uncollected():
+        thing = stack.enter_context(make())
+    try:
+        yield thing
+    finally:
+        with _uncollected():
+            stack.close()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Workers(Executor):
