@@ -30,11 +30,11 @@ _ASK_VERSION = "import sys; print(sys.executable, sys.implementation.name, *sys.
 
 
 def absent(what: str, *, remedy: str) -> NoReturn:
-    """Skip the test that needs ``what``, or fail it where everything is required."""
+    """Skip the test, or the file, that needs ``what``, or fail it where everything is required."""
     message = f"{what} is absent: {remedy}"
     if os.environ.get("PACKYARD_REQUIRE_ALL") == "1":
         pytest.fail(message, pytrace=False)
-    pytest.skip(message)
+    pytest.skip(message, allow_module_level=True)
 
 
 def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | None:
