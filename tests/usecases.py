@@ -60,7 +60,7 @@ def option_pairs() -> Mapping[Path, Sequence[tuple[str, str]]]:
     """
     found: dict[tuple[tuple[str, bytes], ...], tuple[Path, tuple[str, str]]] = {}
     for folder in sorted(each.parent for each in CASES.rglob("options")):
-        does = {name: _deeds(folder / "options" / name) for name in option_names(folder)}
+        does = {name: deeds(folder / "options" / name) for name in option_names(folder)}
         for pair in combinations(does, 2):
             found.setdefault(does[pair[0]] + does[pair[1]], (folder, pair))
     return {folder: [pair for other, pair in found.values() if other == folder] for folder, _ in found.values()}
@@ -71,7 +71,7 @@ def pairs_together(folder: Path) -> list[tuple[str, str]]:
     return [pair for pair in option_pairs().get(folder, ()) if not are_rivals(folder, pair)]
 
 
-def _deeds(folder: Path) -> tuple[tuple[str, bytes], ...]:
+def deeds(folder: Path) -> tuple[tuple[str, bytes], ...]:
     """Return what an option does: its operations and definitions, and the names of its other files."""
     return tuple(
         (file.name, b"" if file.suffix == ".yaml" else _SET_VALUE.sub(b"# {", file.read_bytes()))

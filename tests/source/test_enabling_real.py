@@ -22,7 +22,7 @@ from packyard.source.enabling.change import disable, enable
 from packyard.text.node import Source
 from packyard.text.sharing import Sharing
 from packyard.text.tree import Tree
-from usecases import CASES, are_rivals, option_pairs, pairs_together
+from usecases import CASES, are_rivals, deeds, option_pairs, pairs_together
 
 USE_CASES = [
     pytest.param(folder.parent, id=folder.parent.relative_to(CASES).as_posix())
@@ -31,11 +31,10 @@ USE_CASES = [
 
 
 def distinct() -> list[Path]:
-    """Return a use case for each set of patches and definitions that the options of any have."""
-    found: dict[bytes, Path] = {}
+    """Return a use case for each set of options that does what no other does, whatever its setters and names are."""
+    found: dict[tuple[object, ...], Path] = {}
     for folder in sorted(CASES.rglob(option.DIRECTORY)):
-        files = sorted((*folder.rglob("*.json6902"), *folder.rglob("Krmfile.option")))
-        found.setdefault(b"".join(file.read_bytes() for file in files), folder.parent)
+        found.setdefault(tuple((each.name, deeds(each)) for each in sorted(folder.iterdir())), folder.parent)
     return list(found.values())
 
 
