@@ -19,7 +19,7 @@ from packyard.setters.value import faults
 from packyard.source import kustomization
 from packyard.source.compose import compose
 from packyard.source.package import Package, UseCase
-from usecases import CATALOGUE, each_use_case
+from usecases import CATALOGUE, each_package, each_use_case
 
 
 def write(package: Package, use_case: UseCase, directory: Path, *, values: bool) -> Path:
@@ -50,23 +50,40 @@ def test_builds_alike_with_old_and_new_kustomize(
         assert reading.built(kustomize3, composed_dir) == reading.built(kustomize5, composed_dir)
 
 
-@each_use_case
+@each_package
 def test_the_packages_values_are_applied_as_kustomize_sets_them(
-    package: Package, use_case: UseCase, kustomize3: Path, tmp_path: Path
+    package: Package, kustomize3: Path, tmp_path: Path
 ) -> None:
-    ours = write(package, use_case, tmp_path / "ours", values=True)
-    theirs = write(package, use_case, tmp_path / "theirs", values=False)
-    known = reading.setter_values(theirs)
-    given = {name: value.text for name, value in use_case.setters.items() if name in known}
-    assert bool(given) == (reading.objects(ours) != reading.objects(theirs))
-    for name, text in given.items():
-        done = subprocess.run([kustomize3, "cfg", "set", theirs, name, text], capture_output=True, text=True)
-        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
-    assert reading.objects(ours) == reading.objects(theirs)
-    assert reading.setter_comments(ours) == reading.setter_comments(theirs)
-    assert reading.setter_values(ours) == reading.setter_values(theirs)
-    assert reading.set_by_user(ours) == set()
-    assert reading.set_by_user(theirs) == set(given)
+    """Each value is set once, in all use cases at a time that are given it."""
+    given: dict[tuple[str, str], list[Path]] = {}
+    use_cases = [(use_case, f"u{number}") for number, use_case in enumerate(package.use_cases)]
+    for use_case, name in use_cases:
+        write(package, use_case, tmp_path / f"{name}-ours", values=True)
+        theirs = write(package, use_case, tmp_path / name, values=False)
+        known = reading.setter_values(theirs)
+        for setter, value in use_case.setters.items():
+            if setter in known:
+                given.setdefault((setter, value.text), []).append(theirs)
+    for (setter, text), folders in given.items():
+        together = tmp_path / "together"
+        together.mkdir()
+        for folder in folders:
+            folder.rename(together / folder.name)
+        command = [kustomize3, "cfg", "set", together, setter, text, "--recurse-subpackages"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, f"{setter}: {done.stdout}{done.stderr}"
+        for folder in folders:
+            (together / folder.name).rename(folder)
+        together.rmdir()
+    for use_case, name in use_cases:
+        ours, theirs = tmp_path / f"{name}-ours", tmp_path / name
+        assert reading.objects(ours) == reading.objects(theirs), use_case.path
+        assert reading.setter_comments(ours) == reading.setter_comments(theirs), use_case.path
+        assert reading.setter_values(ours) == reading.setter_values(theirs), use_case.path
+        assert reading.set_by_user(ours) == set(), use_case.path
+        assert reading.set_by_user(theirs) == {setter for (setter, _), folders in given.items() if theirs in folders}, (
+            use_case.path
+        )
 
 
 @each_use_case
