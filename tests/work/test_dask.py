@@ -89,8 +89,8 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def impatient() -> Iterator[None]:
-    """Wait two seconds for those who do not answer, not thirty."""
-    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+    """Wait five seconds for those who do not answer, not thirty: longer than a busy machine makes them take."""
+    with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
         yield
 
 
@@ -120,7 +120,7 @@ def test_says_which_tasks_kill_their_worker_and_finishes_the_others(scheduler: s
 
 @pytest.mark.usefixtures("impatient")
 def test_a_long_task_is_no_fault(scheduler: str, tmp_path: Path) -> None:
-    assert executor.run(Wait(tmp_path, 3), ["long"], on=Dask(1, scheduler)) == ["long"]
+    assert executor.run(Wait(tmp_path, 7), ["long"], on=Dask(1, scheduler)) == ["long"]
 
 
 # A client that failed is garbage, which is collected, where that is not held off, at the worst moment.
@@ -176,9 +176,9 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.parametrize(
     ("whose", "end", "said"),
     [
-        ("workers", kill, "it has no workers, for 2 seconds"),
+        ("workers", kill, "it has no workers, for 5 seconds"),
         ("scheduler", kill, "no dask scheduler answers"),
-        ("scheduler", stop, "no dask scheduler answers, for 2 seconds"),
+        ("scheduler", stop, "no dask scheduler answers, for 5 seconds"),
     ],
 )
 def test_says_who_is_gone_instead_of_waiting_for_ever(
@@ -211,7 +211,7 @@ def test_says_that_there_are_no_workers_and_refuses_those_of_another_packyard(tm
     other = tmp_path / "packyard" / "__init__.py"
     other.parent.mkdir()
     with scheduling(tmp_path) as (address, _):
-        with pytest.raises(UnavailableError, match=f"^{address}: it has no workers, for 2 seconds"):
+        with pytest.raises(UnavailableError, match=f"^{address}: it has no workers, for 5 seconds"):
             executor.run(str.upper, TASKS, on=Dask(1, address))
         for source, found in (('__version__ = "9.0"', "packyard 9.0"), ("raise ImportError", "no packyard")):
             other.write_text(source)
