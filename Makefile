@@ -71,12 +71,18 @@ $(VENV): pyproject.toml
 .tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
 
-.tools/manifests: $(wildcard tests/tools/manifests/*)
-	rm -rf $@ $@.new && mkdir -p $@.new
+# Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder.
+.tools/manifests: $(wildcard tests/tools/manifests/*) .tools/kustomize-5
+	rm -rf $@ $@.new && mkdir -p $@.new/releases
 	cd tests/tools/manifests && export GOTOOLCHAIN=local GOWORK=off && go mod download $$(cut -d ' ' -f 1 files | sort -u) && \
 	while read -r module file; do \
 	install -m 0644 "$$(go list -m -f '{{.Dir}}' "$$module")/$$file" "$(CURDIR)/$@.new" || exit; \
-	done < files
+	done < files && \
+	while read -r name module path; do \
+	source="$$(go list -m -f '{{.Dir}}' "$$module")/$$path" && new="$(CURDIR)/$@.new/releases/$$name" && \
+	if [ -f "$$source" ]; then install -m 0644 "$$source" "$$new"; else \
+	"$(CURDIR)/.tools/kustomize-5" build --load-restrictor LoadRestrictionsNone "$$source" -o "$$new"; fi || exit; \
+	done < releases
 	mv $@.new $@
 
 .SECONDEXPANSION:

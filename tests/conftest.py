@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ import pytest
 import real
 from controlplane import shared
 from controlplane.api import Api
+from running import RELEASE, done
 
 
 @pytest.fixture(scope="session")
@@ -83,12 +85,30 @@ def other_pythons() -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+def shared_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for all processes of one test run."""
+    own_dir = tmp_path_factory.getbasetemp()
+    return own_dir.parent if "PYTEST_XDIST_WORKER" in os.environ else own_dir
+
+
+@pytest.fixture(scope="session")
+def web_dir(shared_dir: Path) -> Path:
+    """A folder for a web server, with a channel at ``models/`` that holds the catalogue; made once for a run."""
+    folder = shared_dir / "web"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "models" / RELEASE).exists():
+            done("publish", "--workspace", real.REPOSITORY, "--version", RELEASE, "--to", folder / "models")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def api_server(shared_dir: Path) -> Iterator[Api]:
     """kube-apiserver 1.34.4 on etcd with the definitions of MPIJob, Workflow and JobSet; nothing there acts."""
     real.pinned_program("kubernetes")
     real.pinned_manifests()
-    own_dir = tmp_path_factory.getbasetemp()
-    folder = (own_dir.parent if "PYTEST_XDIST_WORKER" in os.environ else own_dir) / "control-plane"
+    folder = shared_dir / "control-plane"
     with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
         yield Api(folder)
 

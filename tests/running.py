@@ -12,6 +12,8 @@ import packyard as imported
 
 #: The command, in front of its words; it works in every directory.
 COMMAND = [sys.executable, "-m", "packyard.cli.main"]
+#: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
+RELEASE = "v2_7_0"
 SOURCE_ROOT = Path(imported.__file__).resolve().parents[1]
 
 

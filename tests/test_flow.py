@@ -18,11 +18,10 @@ import reading
 import real
 from packyard import __version__
 from packyard.source.package import Package
-from running import done, packyard, programs_dir
+from running import RELEASE, done, packyard, programs_dir
 from usecases import each_package
 
 NAME = "resnet50v1-5-fp32-training-k8s"
-RELEASE = "v2_7_0"  # as in the address that users know: …/models/v2_7_0/NAME.tar.gz
 PREFIX = "quickstart/mlops"
 TOPOLOGIES = ("multi-node", "single-node")
 STORAGES = ("user-allocated-pvc", "user-mounted-nfs")
@@ -60,14 +59,6 @@ for use_case in user-allocated-pvc user-mounted-nfs; do
   kustomize build "$use_case" > "$use_case.yaml"
 done
 """
-
-
-@pytest.fixture(scope="module")
-def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for a web server, with a channel at ``models/`` that holds the catalogue."""
-    folder = tmp_path_factory.mktemp("web")
-    done("publish", "--workspace", real.REPOSITORY, "--version", RELEASE, "--to", folder / "models")
-    return folder
 
 
 @pytest.fixture
@@ -173,47 +164,6 @@ def test_the_words_of_the_old_readme_find_the_pods(
     pods = [f"pod/{workload['multi-node']}-{end}" for end in ("launcher-x7k2p", "worker-0", "worker-1")]
     assert [pod for pod in pods if "launch" in pod] == pods[:1]
     assert "training" in f"pod/{workload['single-node']}-5zq8d"
-
-
-@each_package
-def test_both_quick_starts_of_the_packages_readme_run_word_for_word(
-    package: Package, web_dir: Path, bin_dir: Path, tmp_path: Path
-) -> None:
-    """And apply the same objects. In place of kubectl stands a program that keeps what it is given."""
-    (bin_dir / "kubectl").write_text('#!/bin/sh\nfor last; do :; done\ncat "$last" > applied.yaml\n')
-    (bin_dir / "kubectl").chmod(0o755)
-    release_dir = web_dir / "models" / RELEASE
-    shell(f"tar -xf {release_dir}/{package.name}.tar.gz", bin_dir, tmp_path)
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (tmp_path / package.name / "README.md").read_text(), re.M | re.S)
-    applied = []
-    for block in [block for block in blocks if f"\ncd {package.name}/" in block]:
-        folder = tmp_path / str(len(applied))
-        folder.mkdir()
-        for file in release_dir.iterdir():
-            (folder / file.name).symlink_to(file)
-        shell(f"set -eu\n{block}", bin_dir, folder)
-        (result,) = folder.rglob("applied.yaml")
-        applied.append(reading.sorted_objects(result.read_text()))
-    by_kustomize, by_packyard = applied
-    assert {item["metadata"].pop("namespace") for item in by_kustomize} == {"ml"}
-    assert by_packyard == by_kustomize
-
-
-@each_package
-def test_every_packyard_command_of_the_packages_readme_runs(
-    package: Package, web_dir: Path, bin_dir: Path, tmp_path: Path
-) -> None:
-    """In the order of the README, where the quick start has led its reader and set the values that have to be."""
-    (bin_dir / "kubectl").write_text("#!/bin/sh\ncat > applied.yaml\n")
-    (bin_dir / "kubectl").chmod(0o755)
-    shell(f"tar -xf {web_dir}/models/{RELEASE}/{package.name}.tar.gz", bin_dir, tmp_path)
-    folder = tmp_path / package.name
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (folder / "README.md").read_text(), re.M | re.S)
-    (start,) = [block for block in blocks if f"packyard get {package.name}\n" in block]
-    setting = "".join(line for line in start.splitlines(keepends=True) if line.startswith("packyard set "))
-    others = [block for block in blocks if block.startswith("packyard ") and block != start]
-    assert others
-    shell("set -eu\n" + "".join([setting, *others]), bin_dir, folder / PREFIX)
 
 
 @each_package

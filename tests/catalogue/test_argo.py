@@ -6,17 +6,14 @@ program does, by the account of the pod.
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import real
+from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, Object, level, shipped
@@ -34,29 +31,6 @@ _EXECUTOR = ("init", "wait")
 _HAS_ENDED = ("Succeeded", "Failed", "Error")
 
 
-@contextmanager
-def argo(api: Api, namespace: str, folder: Path) -> Iterator[None]:
-    """Have Argo's controller run for one namespace as long as the block does."""
-    metadata = {"name": "workflow-controller-configmap"}
-    # The nodes of other tests, if there are any, are to leave the pods alone.
-    data = {"metricsConfig": "enabled: false\n", "workflowDefaults": "spec:\n  schedulerName: none\n"}
-    api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, namespace).expect_done()
-    flags = [
-        *("--kubeconfig", str(api.folder / "kubeconfig"), "--qps=1000", "--burst=1000"),
-        *("--namespaced", "--namespace", namespace, "--managed-namespace", namespace),
-        *("--executor-image", "registry.example/argoexec:3.7.0"),
-    ]
-    environment = {**os.environ, "LEADER_ELECTION_DISABLE": "true"}
-    program = real.pinned_program("argo-workflows")
-    with (folder / "workflow-controller.log").open("wb") as log:
-        process = subprocess.Popen([program, *flags], cwd=folder, env=environment, stdout=log, stderr=log)
-        try:
-            yield
-        finally:
-            process.kill()
-            process.wait()
-
-
 @pytest.mark.parametrize(("package", "use_case"), PIPELINES.values())
 @pytest.mark.parametrize("fails_first", [False, True])
 def test_argo_runs_every_step_and_gives_no_program_a_token(
@@ -67,7 +41,8 @@ def test_argo_runs_every_step_and_gives_no_program_a_token(
     namespace = api_server.create_namespace(level(directory.parse()))
     objects = directory.set(directory.examples).build(kustomize5, namespace)
     (workflow,) = [item for item in objects if item["kind"] == "Workflow"]
-    with argo(api_server, namespace, tmp_path):
+    # The nodes of other tests, if there are any, are to leave the pods alone.
+    with argo.run(api_server, namespace, tmp_path, {"schedulerName": "none"}):
         for item in objects:
             api_server.create(item, namespace).expect_done()
         exit_codes = [1, 0, 0, 0] if fails_first else [0, 0, 0]

@@ -1,8 +1,9 @@
-"""Starts the programs of a control plane, and stops them when nobody uses them: ``service api|controllers FOLDER``.
+"""Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
-``api`` is etcd and kube-apiserver, with the definitions of custom resources. ``controllers`` works on it: Kubernetes'
-controllers, its scheduler, mpi-operator, the controller of JobSets with its webhooks, and kwok, whose nodes only
-pretend to run pods. What listens does so on 127.0.0.1, and what is written is written to FOLDER.
+``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
+it: Kubernetes' controllers, its scheduler, mpi-operator, the controller of JobSets with its webhooks, and kwok, whose
+nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What listens does so on
+127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import requests
 import yaml
 
 from controlplane import shared
-from controlplane.api import Api, Object
+from controlplane.api import Api, Object, wait
 from real import TOOLS
 
 KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, MANIFESTS = (
@@ -39,13 +40,13 @@ _PATIENCE = 180  # seconds; a start takes three
 def main(service: str, folder: Path) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as programs:
-        (start_api if service == "api" else start_controllers)(folder, programs)
+        _SERVICES[service](folder, programs)
         unused = shared.offer(folder)
         programs.close()
         unused.close()
 
 
-def start_api(folder: Path, programs: ExitStack) -> None:
+def start_bare(folder: Path, programs: ExitStack) -> None:
     """Run etcd and kube-apiserver, and leave ``FOLDER/kubeconfig``."""
     data_dir = folder / "etcd"
     shutil.rmtree(data_dir, ignore_errors=True)
@@ -65,11 +66,16 @@ def start_api(folder: Path, programs: ExitStack) -> None:
     server = _start(programs, folder, KUBERNETES, "kube-apiserver", *flags)
     _write_kubeconfig(folder, f"https://127.0.0.1:{port}", token)
     _wait("kube-apiserver", server, lambda: (folder / "apiserver.crt").exists() and Api(folder).is_ready())
+
+
+def start_api(folder: Path, programs: ExitStack) -> None:
+    """Run them with the definitions of custom resources."""
+    start_bare(folder, programs)
     api = Api(folder)
     definitions = [item for item in _manifests() if item["kind"] == "CustomResourceDefinition"]
     for item in definitions:
         api.create(item).expect_done()
-    _wait("kube-apiserver", server, lambda: all(_is_established(api, item) for item in definitions))
+    wait(lambda: [str(item["metadata"]) for item in definitions if not _is_established(api, item)])
 
 
 def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
@@ -116,7 +122,12 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
-    flags = [f"--kubeconfig={config}", f"--config={stages}", "--manage-all-nodes", "--node-ip=127.0.0.1"]
+    port = programs.enter_context(_port())
+    flags = [
+        *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterPortForward"),
+        *("--manage-all-nodes", "--node-ip=127.0.0.1", f"--node-port={port}", f"--server-address=127.0.0.1:{port}"),
+        *(f"--tls-cert-file={api_dir / 'apiserver.crt'}", f"--tls-private-key-file={api_dir / 'apiserver.key'}"),
+    ]
     kwok = _start(programs, folder, KWOK, *flags)
     _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
 
@@ -219,6 +230,8 @@ def _port() -> Iterator[int]:
         holder.bind(("127.0.0.1", 0))
         yield holder.getsockname()[1]
 
+
+_SERVICES = {"bare": start_bare, "api": start_api, "controllers": start_controllers}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

@@ -2,74 +2,45 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+import modelserver
 import real
+from modelserver import ModelServer
 
 CLIENT = real.REPOSITORY / "packages/wide-deep-large-ds-fp32-training-k8s/files/predict.py"
 MODEL = "wide-deep-large-ds-fp32-training"
 
 
-class Model(BaseHTTPRequestHandler):
-    """Says 1 where I1 is over 0.5; other models than one are not there."""
-
-    requests: list[dict[str, object]]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.requests.append(body)
-        if self.path != f"/v1/models/{MODEL}:predict":
-            self.answer(404, {"error": "Servable not found for request"})
-            return
-        chances = [float(instance["I1"]) for instance in body["instances"]]
-        self.answer(200, {"predictions": [{"probabilities": [1 - chance, chance]} for chance in chances]})
-
-    def answer(self, status: int, body: object) -> None:
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[ThreadingHTTPServer]:
-    Model.requests = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+def server() -> Iterator[ModelServer]:
+    with modelserver.serve(MODEL) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def row(label: int, first: str) -> str:
     return ",".join([str(label), first, *["0.25"] * 12, *["68fd1e64"] * 26]) + "\n"
 
 
-def predict(server: ThreadingHTTPServer, data_file: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def predict(server: ModelServer, data_file: Path, *words: str) -> subprocess.CompletedProcess[str]:
     address = f"127.0.0.1:{server.server_address[1]}"
     command = [sys.executable, "-I", CLIENT, "-s", address, "-d", data_file, *words]
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_tells_how_often_the_model_is_right(server: ThreadingHTTPServer, tmp_path: Path) -> None:
+def test_tells_how_often_the_model_is_right(server: ModelServer, tmp_path: Path) -> None:
     data_file = tmp_path / "eval.csv"
     data_file.write_text(row(1, "0.9") + row(0, "0.9") + row(0, "") + row(0, "0.1") + row(1, "0.8"))
     done = predict(server, data_file, "-b", "2", "-n", "2", "-w", "0")
     assert done.stderr == ""
     assert done.stdout.startswith("accuracy 0.7500 of 4 rows\n")
     assert "rows a second" in done.stdout
-    first = Model.requests[0]
+    first = server.requests[0]
     assert first["signature_name"] == "predict"
     assert isinstance(first["instances"], list)
     assert first["instances"][0] == {
@@ -77,7 +48,7 @@ def test_tells_how_often_the_model_is_right(server: ThreadingHTTPServer, tmp_pat
         **{f"I{number}": 0.25 for number in range(2, 14)},
         **{f"C{number}": "68fd1e64" for number in range(1, 27)},
     }
-    assert [len(request["instances"]) for request in Model.requests] == [2, 2]  # type: ignore[arg-type]
+    assert [len(request["instances"]) for request in server.requests] == [2, 2]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -90,9 +61,7 @@ def test_tells_how_often_the_model_is_right(server: ThreadingHTTPServer, tmp_pat
         (row(1, "1"), ["-b", "0"], "at least 1"),
     ],
 )
-def test_says_what_is_wrong(
-    server: ThreadingHTTPServer, tmp_path: Path, text: str, words: list[str], message: str
-) -> None:
+def test_says_what_is_wrong(server: ModelServer, tmp_path: Path, text: str, words: list[str], message: str) -> None:
     data_file = tmp_path / "eval.csv"
     data_file.write_text(text)
     done = predict(server, data_file, *words)
