@@ -75,8 +75,8 @@ $(VENV): pyproject.toml
 .tools/manifests: $(wildcard tests/tools/manifests/*) .tools/kustomize-5
 	rm -rf $@ $@.new && mkdir -p $@.new/releases
 	cd tests/tools/manifests && export GOTOOLCHAIN=local GOWORK=off && go mod download $$(cut -d ' ' -f 1 files | sort -u) && \
-	while read -r module file; do \
-	install -m 0644 "$$(go list -m -f '{{.Dir}}' "$$module")/$$file" "$(CURDIR)/$@.new" || exit; \
+	while read -r module file name; do \
+	install -m 0644 "$$(go list -m -f '{{.Dir}}' "$$module")/$$file" "$(CURDIR)/$@.new/$$name" || exit; \
 	done < files && \
 	while read -r name module path; do \
 	source="$$(go list -m -f '{{.Dir}}' "$$module")/$$path" && new="$(CURDIR)/$@.new/releases/$$name" && \
@@ -86,7 +86,7 @@ $(VENV): pyproject.toml
 	mv $@.new $@
 
 .SECONDEXPANSION:
-.tools/%: $$(wildcard tests/tools/%/go.* tests/tools/%/*.go)
+.tools/%: $$(wildcard tests/tools/$$*/go.* tests/tools/$$*/*.go)
 	mkdir -p .tools
 	cd tests/tools/$* && program=$$(sed -n 's/^import _ "\(.*\)"$$/\1/p' tools.go 2>/dev/null || true) && \
 	CGO_ENABLED=0 GOTOOLCHAIN=local GOWORK=off \

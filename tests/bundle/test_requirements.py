@@ -129,6 +129,7 @@ def test_kubernetes_serves_its_own_kinds(api_version: str, kind: str) -> None:
     ("api_version", "kind", "name"),
     [
         ("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets.jobset.x-k8s.io"),
+        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "trainingruntimes.trainer.kubeflow.org"),
         ("gateway.networking.k8s.io/v1", "Gateway", "gateways.gateway.networking.k8s.io"),
         ("security.istio.io/v1", "AuthorizationPolicy", "authorizationpolicies.security.istio.io"),
         ("serving.knative.dev/v1", "Ingress", "ingresses.serving.knative.dev"),

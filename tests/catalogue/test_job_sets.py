@@ -1,23 +1,30 @@
 """Every JobSet of the catalogue under its real controller and webhooks: where a pod fails, where all succeed.
 
+So are those that Kubeflow Trainer makes of TrainJobs.
+
 No scheduler takes the pods, so that they stay until a test says, as a kubelet would, what became of them.
 """
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
+import yaml
 
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, Object, level, shipped
 
+_KINDS = ("JobSet", "TrainJob")
 _ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
 #: One use case of each package and base; the others differ in their storage.
 USE_CASES = {
     (package.name, each.base): pytest.param(package, each, id=f"{package.name}/{each.path}")
     for package in PACKAGES
     for each in package.use_cases
-    if any(item["kind"] == "JobSet" for item in shipped(package, each).parse())
+    if any(item["kind"] in _KINDS for item in shipped(package, each).parse())
 }
 each_job_set = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values())
 
@@ -30,14 +37,18 @@ class Run:
         objects = directory.set({**directory.examples, "SCHEDULER_NAME": "nobody", **values}).parse()
         self.api = api
         self.namespace = api.create_namespace(level(objects))
-        for item in sorted(objects, key=lambda item: item["kind"] == "JobSet"):
-            api.create(item, self.namespace).expect_done()
-        (self.job_set,) = (item for item in objects if item["kind"] == "JobSet")
-        roles = self.job_set["spec"]["replicatedJobs"]
-        self.size = sum(role["template"]["spec"]["completions"] for role in roles)
+        api.create_all(sorted(objects, key=lambda item: item["kind"] == "JobSet"), self.namespace)
+        (self.applied,) = (item for item in objects if item["kind"] in _KINDS)
+        wait(lambda: [] if self.job_sets() else ["no JobSet"])
+        (job_set,) = self.job_sets()
+        self.size = sum(role["template"]["spec"]["completions"] for role in job_set["spec"]["replicatedJobs"])
+
+    def job_sets(self) -> list[Object]:
+        return self.api.list("jobset.x-k8s.io/v1alpha2", "JobSet", self.namespace)
 
     def status(self) -> Object:
-        status: Object = self.api.read(self.job_set, self.namespace).expect_done().get("status", {})
+        (job_set,) = self.job_sets()
+        status: Object = job_set.get("status", {})
         return status
 
     def pods(self) -> list[Object]:
@@ -60,10 +71,18 @@ class Run:
         self.api.merge({**change, "status": {"phase": phase}}, self.namespace, subresource="status").expect_done()
 
     def await_end(self, state: str) -> None:
-        """Return when the JobSet has come to an end, and no pod is left that has not."""
+        """Return when JobSet and TrainJob have come to an end, and no pod is left that has not."""
         wait(lambda: [] if self.status().get("terminalState") else [str(self.status())])
         assert self.status()["terminalState"] == state
         wait(lambda: [pod["metadata"]["name"] for pod in self.pods() if pod["status"]["phase"] == "Pending"])
+        if self.applied["kind"] == "TrainJob":
+            wait(lambda: [] if self.ends() else ["the TrainJob has not ended"])
+            assert self.ends() == [state.replace("Completed", "Complete")]
+
+    def ends(self) -> list[str]:
+        """Return the end that a TrainJob says it has come to."""
+        status = self.api.read(self.applied, self.namespace).expect_done().get("status", {})
+        return [each["type"] for each in status.get("conditions", ()) if each["status"] == "True"]
 
 
 def hosts(pods: list[Object]) -> list[str]:
@@ -103,3 +122,25 @@ def test_a_run_that_takes_too_long_is_not_tried_again(package: Package, use_case
     run = Run(cluster, package, use_case, DEADLINE_SECONDS="1")
     run.await_end("Failed")
     assert run.status().get("restarts", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("package", "use_case"), [each for (_, base), each in USE_CASES.items() if base == "train-job"]
+)
+def test_a_train_job_is_refused_until_its_runtime_is_there_and_taken_when_all_is_applied_again(
+    package: Package, use_case: UseCase, cluster: Api, kustomize5: Path, kubectl: Path
+) -> None:
+    directory = shipped(package, use_case)
+    namespace = cluster.create_namespace(level(directory.parse()))
+    objects = directory.set({**directory.examples, "SCHEDULER_NAME": "nobody"}).build(kustomize5, namespace)
+
+    def apply() -> str:
+        command = [kubectl, f"--kubeconfig={cluster.folder / 'kubeconfig'}", "apply", "-f", "-"]
+        done = subprocess.run(command, input=yaml.safe_dump_all(objects), capture_output=True, text=True)
+        assert (done.returncode == 0) is (done.stderr == "")
+        return done.stderr
+
+    (refusal,) = apply().splitlines()
+    assert "specified trainingRuntime must be created before the TrainJob is created" in refusal
+    wait(lambda: apply().splitlines())
+    wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])

@@ -1,7 +1,7 @@
 """Every use case applied for real, side by side with others and with itself, run to its end, and deleted.
 
-Controllers, scheduler, mpi-operator and JobSet's controller are the real ones; kwok's nodes only pretend to run the
-pods, so that pods of Jobs succeed at once and all others become ready. Nothing here acts on a Workflow.
+Controllers, scheduler, mpi-operator and those of JobSets and TrainJobs are the real ones; kwok's nodes only pretend to
+run the pods, so that pods of Jobs succeed at once and all others become ready. Nothing here acts on a Workflow.
 """
 
 from __future__ import annotations
@@ -104,8 +104,7 @@ def apply(api: Api, namespace: str, built: list[list[Object]]) -> None:
     """Create what was built, and return when it has reached its end; first what others want to run beside."""
     for is_second in (False, True):
         objects = [item for found in built if needs_company(found) == is_second for item in found]
-        for item in objects:
-            api.create(item, namespace).expect_done()
+        api.create_all(objects, namespace)
         wait(partial(unfinished, api, namespace, objects))
 
 
@@ -231,6 +230,7 @@ def is_ready(item: Object) -> bool:
 _IS_FINISHED: dict[str, Callable[[Object], bool]] = {
     "Job": lambda item: bool(condition(item, "Complete")),
     "JobSet": lambda item: bool(condition(item, "Completed")),
+    "TrainJob": lambda item: bool(condition(item, "Complete")),
     "MPIJob": lambda item: bool(condition(item, "Succeeded")),
     "Pod": lambda item: phase(item) == "Succeeded" or bool(condition(item, "Ready")),
     "Deployment": is_ready,

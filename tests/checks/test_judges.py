@@ -32,6 +32,10 @@ def test_knows_every_version_of_the_operators() -> None:
             f"argoproj.io/v1alpha1 {kind}" for kind in ("CronWorkflow", "Workflow", "WorkflowTemplate")
         ],
         ("jobset", "0.8"): ["jobset.x-k8s.io/v1alpha2 JobSet"],
+        ("trainer", "2.0"): [
+            f"trainer.kubeflow.org/v1alpha1 {kind}"
+            for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
+        ],
         ("training-operator", "1.8"): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")],
     }
 

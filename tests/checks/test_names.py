@@ -51,6 +51,23 @@ def named(kind: str, spec: str = "", name: str = "train-run" + BOUND) -> str:
     return f"apiVersion: {version}\nkind: {short}\nmetadata:\n  name: {name}\nspec:\n  count: 2{COUNT}\n{spec}"
 
 
+#: A TrainJob's runtime. Its own numbers are not for the pods that train, and how many complete is never said.
+RUNTIME = """\
+  runtimeRef: {kind: TrainingRuntime, name: trains}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: trains}
+spec:
+  mlPolicy: {}
+  template:
+    spec:
+      replicatedJobs:
+      - name: worker
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec: {parallelism: 10001, completions: 1}
+"""
 #: What each kind leaves for its name, where COUNT goes up to 100.
 KINDS = [
     ("v1 ConfigMap", "", 253),
@@ -78,6 +95,10 @@ KINDS = [
         f"  replicatedJobs:\n  - name: worker\n    template: {{spec: {{completions: 2{COUNT}\n      }}}}\n",
         45,
     ),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", "  runtimeRef: {name: of-the-cluster}\n", 63),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", f"  trainer: {{numNodes: 2{COUNT}\n    }}\n{RUNTIME}", 45),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", RUNTIME.replace("mlPolicy: {}", "mlPolicy: {numNodes: 1000}"), 44),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", RUNTIME.replace("step: trainer", "step: other"), 42),
 ]
 
 

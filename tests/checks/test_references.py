@@ -172,6 +172,22 @@ def test_a_job_set_makes_the_service_of_its_pods(network: str, column: int, foun
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=job_set) == expected
 
 
+def test_a_train_job_needs_its_runtime_and_makes_the_service_of_its_pods(found: Found) -> None:
+    train_job = f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata:\n  name: run{COMMENT}\n"
+    train_job += f"spec:\n  runtimeRef:\n    kind: TrainingRuntime\n    name: run{COMMENT}\n"
+    runtime = f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata:\n  name: run{COMMENT}\n"
+    runtime += "spec:\n  template:\n    spec:\n      replicatedJobs: []\n"
+    pod = POD.replace("spec:\n", f"spec:\n  subdomain: run{COMMENT}\n")
+    service, reference = "b.yaml:8:14 warning dangling-reference", "c.yaml:8:11 warning dangling-reference"
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=train_job, d_yaml=runtime) == []
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, d_yaml=runtime) == [service]
+    left = runtime.replace("      replicatedJobs", "      network: {enableDNSHostnames: false}\n      replicatedJobs")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=train_job, d_yaml=left) == [service]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=train_job) == [reference]
+    cluster = train_job.replace("kind: TrainingRuntime", "kind: ClusterTrainingRuntime")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=cluster) == []
+
+
 def test_a_binding_needs_its_role_and_account(found: Found) -> None:
     binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n"
     binding += (

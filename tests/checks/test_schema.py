@@ -74,12 +74,15 @@ KINDS = {
     "kubeflow.org/v1 TFJob": "tfReplicaSpecs:\n  Worker:\n    template:\n      spec:\n",
     "jobset.x-k8s.io/v1alpha2 JobSet": "replicatedJobs:\n- name: a\n"
     "  template:\n    spec:\n      template:\n        spec:\n",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": "template:\n  spec:\n    replicatedJobs:\n    - name: a\n"
+    "      template:\n        spec:\n          template:\n            spec:\n",
     "example.com/v1 Trainer": "workers:\n- template:\n    spec:\n",
 }
 OPERATORS = {
     "kubeflow.org/v2beta1 MPIJob": ", mpi-operator 0.5 to 0.8",
     "kubeflow.org/v1 TFJob": ", training-operator 1.8",
     "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0",
 }
 
 

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,17 @@ class Api:
         """Create an object; with ``dry_run`` everything is done but storing it."""
         path = self.path(item["apiVersion"], item["kind"], namespace)
         return self._request("POST", path, _options(dry_run), body=item)
+
+    def create_all(self, objects: Sequence[Object], namespace: str = "") -> None:
+        """Create objects; TrainJobs last, and each again until Trainer knows of its runtime."""
+        for item in (item for item in objects if item["kind"] != "TrainJob"):
+            self.create(item, namespace).expect_done()
+        for item in (item for item in objects if item["kind"] == "TrainJob"):
+            wait(partial(self._refusals, item, namespace))
+
+    def _refusals(self, item: Object, namespace: str) -> list[str]:
+        refusal = self.create(item, namespace).refusal
+        return [refusal] if refusal else []
 
     def apply(self, item: Object, namespace: str = "", *, dry_run: bool = False) -> Answer:
         """Apply an object on the server's side, which also refuses lists that name an item twice."""

@@ -1,9 +1,9 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
-it: Kubernetes' controllers, its scheduler, mpi-operator, the controller of JobSets with its webhooks, and kwok, whose
-nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What listens does so on
-127.0.0.1, and what is written is written to FOLDER.
+it: Kubernetes' controllers, its scheduler, mpi-operator, the controllers of JobSets and of TrainJobs with their webhooks,
+and kwok, whose nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What
+listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from controlplane import shared
 from controlplane.api import Api, Object, wait
 from real import TOOLS
 
-KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, MANIFESTS = (
-    TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "jobset", "manifests")
+KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, TRAINER, MANIFESTS = (
+    TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "jobset", "trainer", "manifests")
 )
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
@@ -118,7 +118,9 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
-    _start_jobset(folder, programs, api)
+    certificates = _certificates(folder, api)
+    _start_jobset(folder, programs, api, certificates)
+    _start_trainer(folder, programs, api, certificates)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
@@ -132,12 +134,17 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
 
 
-def _start_jobset(folder: Path, programs: ExitStack, api: Api) -> None:
-    """Run the controller of JobSets, and register its webhooks, which have the API server's own certificate."""
+def _certificates(folder: Path, api: Api) -> Path:
+    """Return a folder with the API server's own certificate, which the webhooks have as well."""
     certificates = folder / "certificates"
     certificates.mkdir(exist_ok=True)
     for name, of_server in (("tls.crt", "apiserver.crt"), ("tls.key", "apiserver.key")):
         shutil.copy(api.folder / of_server, certificates / name)
+    return certificates
+
+
+def _start_jobset(folder: Path, programs: ExitStack, api: Api, certificates: Path) -> None:
+    """Run the controller of JobSets, and register its webhooks."""
     port = programs.enter_context(_port())
     configuration = {
         "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
@@ -153,22 +160,40 @@ def _start_jobset(folder: Path, programs: ExitStack, api: Api) -> None:
     flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--config={folder / 'jobset.yaml'}"]
     jobset = _start(programs, folder, JOBSET, *flags)
     _wait("jobset", jobset, lambda: _listens(port))
-    for item in _webhooks(f"https://127.0.0.1:{port}", (certificates / "tls.crt").read_bytes()):
+    _register(programs, api, "jobset.x-k8s.io", port, certificates)
+
+
+def _start_trainer(folder: Path, programs: ExitStack, api: Api, certificates: Path) -> None:
+    """Run the controllers of TrainJobs and their runtimes, and register their webhooks."""
+    port = programs.enter_context(_port())
+    flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
+    trainer = _start(programs, folder, TRAINER, *flags)
+    _wait("trainer", trainer, lambda: _listens(port))
+    _register(programs, api, "trainer.kubeflow.org", port, certificates)
+
+
+def _register(programs: ExitStack, api: Api, group: str, port: int, certificates: Path) -> None:
+    for item in _webhooks(group, f"https://127.0.0.1:{port}", (certificates / "tls.crt").read_bytes()):
         api.create(item).expect_done()
         programs.callback(_delete, api, item)
 
 
-def _webhooks(url: str, certificate: bytes) -> Iterator[Object]:
-    """Yield the module's webhooks as its own patches leave them, but for what listens here in place of a Service."""
+def _webhooks(group: str, url: str, certificate: bytes) -> Iterator[Object]:
+    """Yield the webhooks for a group as its module's patches leave them, but for what listens here, not a Service."""
     bundle = base64.b64encode(certificate).decode()
     of_job_sets = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    # The runtime of a TrainJob is never there in a dry run, which is for the API server alone.
+    stored = {"name": "stored", "expression": "!has(request.dryRun) || !request.dryRun"}
     for item in _manifests():
-        if item["kind"] in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        if item["kind"] in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration") and group in str(item):
+            item["metadata"]["name"] += f".{group}"
             for webhook in item["webhooks"]:
                 path = webhook["clientConfig"]["service"]["path"]
                 webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
                 if webhook["rules"][0]["resources"] == ["pods"]:
                     webhook["objectSelector"] = of_job_sets
+                if webhook["rules"][0]["resources"] == ["trainjobs"]:
+                    webhook["matchConditions"] = [stored]
             yield item
 
 

@@ -30,6 +30,16 @@ MPI_JOB = (
     f"    Launcher:\n      template:\n{DEEPER.replace('COMPONENT', 'launcher')}"
     f"    Worker:\n      template:\n{DEEPER.replace('COMPONENT', 'worker')}"
 )
+TRAINING_RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+spec:
+  template:
+    spec:
+      replicatedJobs:
+      - {name: initializer, template: {spec: {template: {spec: {}}}}}
+      - {name: node, template: {spec: {template: {spec: {}}}}}
+"""
 WORKFLOW = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
@@ -125,6 +135,9 @@ def paths(text: str, path: str, labels: str = "") -> list[str]:
         (WORKFLOW, "/spec/imagePullSecrets/-", ["/spec/imagePullSecrets/-"]),
         (CRON_WORKFLOW, "/spec/imagePullSecrets/-", ["/spec/workflowSpec/imagePullSecrets/-"]),
         (CRON_WORKFLOW, "/spec/volumes/-", [f"/spec/workflowSpec/templates/{i}/volumes/-" for i in (1, 2, 3)]),
+        (TRAINING_RUNTIME, "/spec/x", [
+            f"/spec/template/spec/replicatedJobs/{i}/template/spec/template/spec/x" for i in (0, 1)
+        ]),
         ("apiVersion: v1\nkind: Pod\nspec: {}\n", "/spec/x", ["/spec/x"]),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {}\n", "/spec/x", []),
     ],

@@ -69,6 +69,17 @@ MODULES = (
         folder="manifests/base/crds",
         files=tuple(f"kubeflow.org_{kind}.yaml" for kind in ("tfjobs", "pytorchjobs", "mpijobs")),
     ),
+    Module(
+        operator="trainer",
+        version="2.0",
+        path="github.com/kubeflow/trainer/v2",
+        release="v2.0.0",
+        checksum="h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU=",
+        folder="manifests/base/crds",
+        files=tuple(
+            f"trainer.kubeflow.org_{kind}.yaml" for kind in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
+        ),
+    ),
 )
 
 _KEPT = ("enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")

@@ -1,7 +1,7 @@
 """The pods that controllers make of workloads, and what else they add to the namespace.
 
 Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, of JobSet 0.8.0, `pkg/controllers/jobset_controller.go`,
-and of the Job controller of Kubernetes 1.34.
+of Kubeflow Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, and of the Job controller of Kubernetes 1.34.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ NAMESPACE = "ml"
 
 _OPERATOR = "training.kubeflow.org"
 _JOB_SET = "jobset.sigs.k8s.io"
+_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _CONFIG_DIR = "/etc/mpi"
 #: The environment that the operator adds to the launcher (`ompiEnvVars`, `nvidiaDisableEnvVars`).
 _LAUNCHER = {
@@ -157,7 +158,7 @@ def _job_pod(name: str, pod_name: str, spec: Object) -> Object:
 def job_set(item: Object, restarts: int = 0) -> tuple[list[Object], list[Object]]:
     """Return the Service of a JobSet, and its Jobs, those of the first try or of a later one."""
     name, spec = item["metadata"]["name"], item["spec"]
-    network = spec["network"]
+    network = {"subdomain": name, "publishNotReadyAddresses": True, **spec.get("network", {})}
     selector = {f"{_JOB_SET}/jobset-name": name}
     service = {"clusterIP": "None", "selector": selector}
     service["publishNotReadyAddresses"] = network["publishNotReadyAddresses"]
@@ -175,6 +176,19 @@ def job_set(item: Object, restarts: int = 0) -> tuple[list[Object], list[Object]
             metadata = {"name": f"{name}-{replicated['name']}-{index}", "namespace": NAMESPACE}
             jobs.append({"apiVersion": "batch/v1", "kind": "Job", **job, "metadata": metadata})
     return [_object("Service", network["subdomain"], spec=service)], jobs
+
+
+def train_job(item: Object, runtimes: list[Object]) -> Object:
+    """Return the JobSet of a TrainJob whose runtime is one of these; the runtime's trainers are as many as it says."""
+    spec, name = item["spec"], item["metadata"]["name"]
+    (runtime,) = [each for each in runtimes if each["metadata"]["name"] == spec["runtimeRef"]["name"]]
+    made = deepcopy(runtime["spec"]["template"])
+    for replicated in made["spec"]["replicatedJobs"]:
+        if replicated["template"]["metadata"]["labels"].get(_STEP) == "trainer":
+            count = spec["trainer"]["numNodes"]
+            replicated["template"]["spec"] |= {"completions": count, "parallelism": count}
+    metadata = {**made["metadata"], "name": name, "namespace": NAMESPACE}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **made, "metadata": metadata}
 
 
 def pod(item: Object) -> list[Object]:

@@ -45,9 +45,14 @@ def run_mpi_job(cluster: Cluster, job: Object) -> MpiRun:
 
 
 def jobs_of(cluster: Cluster, objects: Sequence[Object], restarts: int = 0) -> list[Object]:
-    """Return the Jobs among some objects and those that JobSets make, at first or after so many restarts."""
+    """Return the Jobs among some objects and those that JobSets make, at first or after so many restarts.
+
+    Of a TrainJob the JobSet is made first.
+    """
     found = of_kind(objects, "Job")
-    for item in of_kind(objects, "JobSet"):
+    runtimes = of_kind(objects, "TrainingRuntime")
+    made = [controllers.train_job(item, runtimes) for item in of_kind(objects, "TrainJob")]
+    for item in [*of_kind(objects, "JobSet"), *made]:
         services, jobs = controllers.job_set(item, restarts)
         cluster.objects.apply(services)
         found += jobs

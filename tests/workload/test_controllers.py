@@ -1,4 +1,4 @@
-"""Our controllers make the pods that the real ones make: mpi-operator's, JobSet's, and the Job controller's."""
+"""Our controllers make the pods that the real ones make: those of mpi-operator, JobSet, Trainer and of Jobs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from controlplane.api import Api
+from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, level, shipped
 from workload import catalogue, controllers, deploy
 from workload.objects import Object
@@ -43,13 +44,17 @@ def await_list(read: Callable[[], list[Object]], count: int) -> list[Object]:
 
 
 def apply(api: Api, objects: list[Object], namespace: str) -> None:
-    for item in objects:
-        api.create({**item, "metadata": {**item["metadata"], "namespace": namespace}}, namespace).expect_done()
+    api.create_all([{**item, "metadata": {**item["metadata"], "namespace": namespace}} for item in objects], namespace)
+
+
+def first(judge: Callable[[list[Object]], bool]) -> tuple[Package, UseCase]:
+    """Return the first use case of the catalogue whose objects pass."""
+    found = ((package, each) for package in PACKAGES for each in package.use_cases)
+    return next(each for each in found if judge(shipped(*each).parse()))
 
 
 def test_pods_of_an_mpi_job_are_those_of_the_operator(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ((package, each) for package in PACKAGES for each in package.use_cases)
-    package, use_case = next(each for each in found if deploy.of_kind(shipped(*each).parse(), "MPIJob"))
+    package, use_case = first(lambda objects: bool(deploy.of_kind(objects, "MPIJob")))
     namespace = cluster.create_namespace(level(shipped(package, use_case).parse()))
     monkeypatch.setattr(controllers, "NAMESPACE", namespace)
     objects = catalogue.set_objects(package, use_case)
@@ -117,13 +122,17 @@ def test_pods_of_a_job_are_those_of_its_controller(mode: str, cluster: Api, monk
         assert list(missing(mine, other)) == []
 
 
-def test_pods_of_a_job_set_are_those_of_its_controller(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ((package, each) for package in PACKAGES for each in package.use_cases)
-    package, use_case = next(each for each in found if len(roles(shipped(*each).parse())) > 1)
+@pytest.mark.parametrize("kind", ["JobSet", "TrainJob"])
+def test_pods_of_a_job_set_are_those_of_its_controller(
+    kind: str, cluster: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, use_case = first(lambda objects: bool(deploy.of_kind(objects, kind)) and len(roles(objects)) != 1)
     namespace = cluster.create_namespace(level(shipped(package, use_case).parse()))
     monkeypatch.setattr(controllers, "NAMESPACE", namespace)
     objects = catalogue.set_objects(package, use_case)
-    (item,) = deploy.of_kind(objects, "JobSet")
+    (item,) = deploy.of_kind(objects, kind)
+    if kind == "TrainJob":
+        item = controllers.train_job(item, deploy.of_kind(objects, "TrainingRuntime"))
     services, jobs = controllers.job_set(deepcopy(item))
     expected = [pod for job in jobs for pod in controllers.job(job)]
     apply(cluster, objects, namespace)
@@ -133,8 +142,8 @@ def test_pods_of_a_job_set_are_those_of_its_controller(cluster: Api, monkeypatch
         name = mine["metadata"].pop("name")
         assert other["metadata"]["name"].startswith(name.removesuffix("x7k2p"))
         assert list(missing(mine, other)) == []
-    for service in services:
-        assert list(missing(service, cluster.read(service, namespace).expect_done())) == []
+    for other in [item, *services]:
+        assert list(missing(other, cluster.read(other, namespace).expect_done())) == []
 
 
 def roles(objects: list[Object]) -> list[Object]:

@@ -88,7 +88,7 @@ def _without(keys: frozenset[str], value: Any) -> Any:
 
 def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
     """Apply the objects of a use case, and see all that runs to its end."""
-    workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "Deployment", "Pod")
+    workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "TrainJob", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
     if not workloads:
@@ -112,7 +112,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
         [pod for item in items for pod in deploy.run_pods(cluster, item)]
         for items in (
             deploy.of_kind(workloads, "Deployment"),
-            deploy.jobs_of(cluster, workloads),
+            deploy.jobs_of(cluster, objects),
             deploy.of_kind(workloads, "Pod"),
         )
     )

@@ -4,6 +4,7 @@ longest, by the limits of the setters that they are made of.
     MPIJob NAME    ->  pods NAME-worker-9, each a host name: at most 63 characters
     CronJob NAME   ->  Jobs NAME-28394857
     JobSet NAME    ->  pods NAME-worker-0-9-x7k2p, whose whole name may have no more, as its webhook says
+    TrainJob NAME  ->  JobSet NAME
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from packyard.checks import job_sets, rules
 from packyard.checks import pod as pods
-from packyard.checks import rules
 from packyard.checks.finding import Finding, error, warning
+from packyard.checks.job_sets import JobSet
 from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError
@@ -55,6 +57,7 @@ _KINDS = {
     "Service": (_HOST, ""),
     "Job": (_SHORT, "a label of its pods"),
     "JobSet": (_HOST, "with which the hosts of its pods begin"),
+    "TrainJob": (_HOST, "which its JobSet has as well"),
     "Workflow": (_SHORT, "a label of its pods"),
 }
 
@@ -149,6 +152,8 @@ class _Counts:
 def _all(parsed: Parsed, counts: _Counts) -> Iterator[_Name]:
     for root in parsed.objects:
         yield from _names(root, counts)
+    for job_set in job_sets.find(parsed):
+        yield from _hosts(job_set, counts)
 
 
 def _names(root: MappingNode, counts: _Counts) -> Iterator[_Name]:
@@ -206,11 +211,12 @@ def _derived(root: MappingNode, kind: str, name: Scalar, counts: _Counts) -> Ite
         for entry in replicas.entries if replicas else ():
             count = entry.value.get("replicas") if isinstance(entry.value, MappingNode) else None
             yield _Name(name, "the Service of a replica", _HOST, f"-{entry.name.lower()}-{counts.index(count)}")
-    elif kind == "JobSet":
-        for job in pods.mappings(spec.get("replicatedJobs")):
-            inner = job.mapping("template", "spec")
-            pod = counts.index(*(inner.get(field) for field in ("completions", "parallelism")) if inner else ())
-            after = f"-{job.text('name')}-{counts.index(job.get('replicas'))}-{pod}"
-            yield _Name(name, "the host of a pod", _LABEL, after)
-            if inner and inner.get("completions") is not None and inner.text("completionMode") != "NonIndexed":
-                yield _Name(name, "a pod", _LABEL, f"{after}-abcde")
+
+
+def _hosts(job_set: JobSet, counts: _Counts) -> Iterator[_Name]:
+    """Yield what becomes of the name of a JobSet, whoever makes it."""
+    for each in job_set.pod_sets:
+        after = f"-{each.role}-{counts.index(each.replicas)}-{counts.index(*each.sizes)}"
+        yield _Name(job_set.name, "the host of a pod", _LABEL, after)
+        if each.has_checked_names:
+            yield _Name(job_set.name, "a pod", _LABEL, f"{after}-abcde")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from packyard.checks import job_sets
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, reached
@@ -33,7 +34,7 @@ _NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: Fields that hold kind and name of an object of the package.
-_KINDS = ("roleRef", "scaleTargetRef")
+_KINDS = ("roleRef", "runtimeRef", "scaleTargetRef")
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = ("Secret", "PersistentVolumeClaim")
 #: What every namespace has.
@@ -78,20 +79,10 @@ def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
         name = metadata.get("name") if metadata else None
         if isinstance(name, Scalar):
             found.setdefault(root.text("kind"), {})[name.value] = name
-        service = _made(root)
+    for service in (job_set.service for job_set in job_sets.find(parsed)):
         if service is not None:
             found.setdefault("Service", {})[service.value] = service
     return found
-
-
-def _made(root: MappingNode) -> Scalar | None:
-    """Return the name of the Service that a JobSet makes, in which its pods have theirs."""
-    network = root.mapping("spec", "network")
-    if root.text("kind") != "JobSet" or (network and network.text("enableDNSHostnames") == "false"):
-        return None
-    metadata = root.mapping("metadata")
-    name = (network.get("subdomain") if network else None) or (metadata.get("name") if metadata else None)
-    return name if isinstance(name, Scalar) else None
 
 
 def _references(root: MappingNode) -> Iterator[_Reference | Finding]:

@@ -35,6 +35,8 @@ _TEMPLATES = {
     "Job": "/spec/template",
     "CronJob": "/spec/jobTemplate/spec/template",
     "JobSet": "/spec/replicatedJobs/*/template/spec/template",
+    "TrainingRuntime": "/spec/template/spec/replicatedJobs/*/template/spec/template",
+    "ClusterTrainingRuntime": "/spec/template/spec/replicatedJobs/*/template/spec/template",
     "MPIJob": "/spec/mpiReplicaSpecs/*/template",
     "PyTorchJob": "/spec/pytorchReplicaSpecs/*/template",
     "TFJob": "/spec/tfReplicaSpecs/*/template",
