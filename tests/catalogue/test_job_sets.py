@@ -39,9 +39,12 @@ class Run:
         self.namespace = api.create_namespace(level(objects))
         api.create_all(sorted(objects, key=lambda item: item["kind"] == "JobSet"), self.namespace)
         (self.applied,) = (item for item in objects if item["kind"] in _KINDS)
+        spec = self.applied["spec"]
+        if self.applied["kind"] == "TrainJob":
+            self.size = spec["trainer"]["numNodes"]
+        else:
+            self.size = sum(role["template"]["spec"]["completions"] for role in spec["replicatedJobs"])
         wait(lambda: [] if self.job_sets() else ["no JobSet"])
-        (job_set,) = self.job_sets()
-        self.size = sum(role["template"]["spec"]["completions"] for role in job_set["spec"]["replicatedJobs"])
 
     def job_sets(self) -> list[Object]:
         return self.api.list("jobset.x-k8s.io/v1alpha2", "JobSet", self.namespace)

@@ -56,6 +56,7 @@ TRIED = {
         {"IMAGES_PER_EPOCH": "127", "WORKERS": "4", "GPUS": "8", "BATCH_SIZE_PER_GPU": "4"},
         {"IMAGES_PER_EPOCH": "128", "WORKERS": "4", "GPUS": "8", "BATCH_SIZE_PER_GPU": "4"},
     ),
+    "TTL_SECONDS >= 3600": ({"TTL_SECONDS": "3599"}, {"TTL_SECONDS": "3600"}),
     "size(MODEL_NAME) <= 24": ({"MODEL_NAME": "a" * 25}, {"MODEL_NAME": "a" * 24}),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),
     "STEPS_PER_EPOCH > 0 || BATCH_SIZE * WORKERS * (GPUS > 0 ? GPUS : 1) <= 60000": (
