@@ -71,7 +71,8 @@ $(VENV): pyproject.toml
 .tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
 
-# Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder.
+# Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder;
+# a folder that it does not build is there as it is.
 .tools/manifests: $(wildcard tests/tools/manifests/*) .tools/kustomize-5
 	rm -rf $@ $@.new && mkdir -p $@.new/releases
 	cd tests/tools/manifests && export GOTOOLCHAIN=local GOWORK=off && go mod download $$(cut -d ' ' -f 1 files | sort -u) && \
@@ -80,7 +81,8 @@ $(VENV): pyproject.toml
 	done < files && \
 	while read -r name module path; do \
 	source="$$(go list -m -f '{{.Dir}}' "$$module")/$$path" && new="$(CURDIR)/$@.new/releases/$$name" && \
-	if [ -f "$$source" ]; then install -m 0644 "$$source" "$$new"; else \
+	if [ -f "$$source" ]; then install -m 0644 "$$source" "$$new"; \
+	elif [ ! -f "$$source/kustomization.yaml" ]; then cp -r --no-preserve=mode "$$source" "$$new"; else \
 	"$(CURDIR)/.tools/kustomize-5" build --load-restrictor LoadRestrictionsNone "$$source" -o "$$new"; fi || exit; \
 	done < releases
 	mv $@.new $@

@@ -1,9 +1,9 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
-it: Kubernetes' controllers, its scheduler, mpi-operator, the controllers of JobSets and of TrainJobs with their webhooks,
-and kwok, whose nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What
-listens does so on 127.0.0.1, and what is written is written to FOLDER.
+it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets and TrainJobs with their webhooks, and kwok,
+whose nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What listens does
+so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -38,6 +39,8 @@ RELEASES = {
     "jobset": "https://github.com/kubernetes-sigs/jobset/releases/download/{}/manifests.yaml",
     "argo-workflows": "https://github.com/argoproj/argo-workflows/releases/download/{}/install.yaml",
 }
+#: Trainer's sources, of which its manifests are read.
+SOURCES = "https://github.com/kubeflow/trainer/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.
 DATASETS = {
     "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz": "x_train.npy",
@@ -97,6 +100,8 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     for name, url in RELEASES.items():
         (version,) = re.findall(rf"/{name}(?:/v\d+)? (\S+)$", go_mod, re.MULTILINE)
         content[url.format(version)] = (releases_dir / f"{name}.yaml").read_bytes()
+    (version,) = re.findall(r"/trainer/v\d+ v(\S+)$", go_mod, re.MULTILINE)
+    content[SOURCES.format(version)] = archived(releases_dir / "trainer", f"trainer-{version}/manifests")
     plane = tmp_path / "plane"
     brought: dict[Block, set[str]] = {}
     with (
@@ -146,6 +151,14 @@ def files(certificates_dir: Path) -> dict[str, bytes]:
         "tls.crt": (certificates_dir / "certificate.pem").read_bytes(),
         "tls.key": (certificates_dir / "key.pem").read_bytes(),
     }
+
+
+def archived(folder: Path, name: str) -> bytes:
+    """Return a folder as a compressed tar in which it has another name."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        archive.add(folder, name)
+    return data.getvalue()
 
 
 def zipped(name: str) -> bytes:

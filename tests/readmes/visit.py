@@ -32,7 +32,7 @@ MEANT = {
     "packyard setters DIR": "packyard setters {use_case}",
 }
 #: What `kubectl get` is asked for.
-KINDS = {"deployment": "Deployment", "jobsets": "JobSet", "pods": "Pod", "wf": "Workflow"}
+KINDS = {"deployment": "Deployment", "jobsets": "JobSet", "pods": "Pod", "trainjobs": "TrainJob", "wf": "Workflow"}
 
 
 class Visit:
