@@ -74,7 +74,7 @@ $(VENV): pyproject.toml
 # Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder;
 # a folder that it does not build is there as it is.
 .tools/manifests: $(wildcard tests/tools/manifests/*) .tools/kustomize-5
-	rm -rf $@ $@.new && mkdir -p $@.new/releases
+	rm -rf $@ $@.new && mkdir -p $@.new/releases $@.new/webhooks
 	cd tests/tools/manifests && export GOTOOLCHAIN=local GOWORK=off && go mod download $$(cut -d ' ' -f 1 files | sort -u) && \
 	while read -r module file name; do \
 	install -m 0644 "$$(go list -m -f '{{.Dir}}' "$$module")/$$file" "$(CURDIR)/$@.new/$$name" || exit; \

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from controlplane.api import Api
+from controlplane.api import Api, wait
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -25,6 +25,14 @@ CRON_JOB += "".join(f"      {line}\n" for line in TEMPLATE.splitlines())
 JOB_SET = _HEAD.format("jobset.x-k8s.io/v1alpha2", "JobSet") + "spec:\n  replicatedJobs:\n  - name: worker\n"
 JOB_SET += "    template:\n      spec:\n        completions: 100\n"
 JOB_SET += "".join(f"        {line}\n" for line in TEMPLATE.splitlines())
+TRAINING_RUNTIME = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainingRuntime").replace("NAME", "trains")
+TRAINING_RUNTIME += "spec:\n  template:\n    spec:\n      replicatedJobs:\n      - name: worker\n        template:\n"
+TRAINING_RUNTIME += (
+    "          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}\n          spec:\n"
+)
+TRAINING_RUNTIME += "".join(f"            {line}\n" for line in TEMPLATE.splitlines())
+TRAIN_JOB = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainJob") + "spec:\n  suspend: true\n"
+TRAIN_JOB += "  runtimeRef: {kind: TrainingRuntime, name: trains}\n  trainer: {numNodes: 100}\n"
 SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
 CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
 SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}
@@ -66,9 +74,40 @@ def test_finds_the_names_that_the_webhook_of_job_sets_refuses(name: str, cluster
     judge(cluster, namespace, JOB_SET, "NAME", name)
 
 
+@pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
+def test_finds_the_names_that_trainer_refuses_or_cannot_make_a_job_set_of(name: str, cluster: Api) -> None:
+    namespace = cluster.create_namespace("privileged")
+    text = with_values(f"{TRAINING_RUNTIME}---\n{TRAIN_JOB}", {**SOUND, "NAME": name})
+    runtime, job = yaml.safe_load_all(text)
+    cluster.create(runtime, namespace).expect_done()
+    refusals: list[str] = []
+
+    def unseen() -> list[str]:
+        refusals.append(cluster.create(job, namespace).refusal)
+        return [text for text in refusals[-1:] if "must be created before" in text]
+
+    def faults() -> list[str]:
+        return [item["message"] for item in cluster.list("v1", "Event", namespace) if item["type"] == "Warning"]
+
+    wait(unseen)
+    if not refusals[-1]:
+        made = ("jobset.x-k8s.io/v1alpha2", "JobSet", namespace)
+        wait(lambda: [] if faults() or cluster.list(*made) else ["Trainer has done nothing"])
+    assert is_found(text) is bool(refusals[-1] or faults())
+
+
+def with_values(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text
+
+
 def judge(api: Api, namespace: str, text: str, place: str, value: str) -> None:
-    for name, found in {**SOUND, place: value}.items():
-        text = text.replace(name, found)
+    text = with_values(text, {**SOUND, place: value})
     refusal = api.create(yaml.safe_load(text), namespace, dry_run=True).refusal
+    assert is_found(text) is bool(refusal), refusal
+
+
+def is_found(text: str) -> bool:
     findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
-    assert bool([each for each in findings if each.rule in ("no-name", "name-too-long")]) == bool(refusal), refusal
+    return any(each.rule in ("no-name", "name-too-long") for each in findings)

@@ -160,7 +160,7 @@ def _start_jobset(folder: Path, programs: ExitStack, api: Api, certificates: Pat
     flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--config={folder / 'jobset.yaml'}"]
     jobset = _start(programs, folder, JOBSET, *flags)
     _wait("jobset", jobset, lambda: _listens(port))
-    _register(programs, api, "jobset.x-k8s.io", port, certificates)
+    _register(programs, api, "jobset", port, certificates)
 
 
 def _start_trainer(folder: Path, programs: ExitStack, api: Api, certificates: Path) -> None:
@@ -169,32 +169,31 @@ def _start_trainer(folder: Path, programs: ExitStack, api: Api, certificates: Pa
     flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
     trainer = _start(programs, folder, TRAINER, *flags)
     _wait("trainer", trainer, lambda: _listens(port))
-    _register(programs, api, "trainer.kubeflow.org", port, certificates)
+    _register(programs, api, "trainer", port, certificates)
 
 
-def _register(programs: ExitStack, api: Api, group: str, port: int, certificates: Path) -> None:
-    for item in _webhooks(group, f"https://127.0.0.1:{port}", (certificates / "tls.crt").read_bytes()):
+def _register(programs: ExitStack, api: Api, name: str, port: int, certificates: Path) -> None:
+    for item in _webhooks(name, f"https://127.0.0.1:{port}", (certificates / "tls.crt").read_bytes()):
         api.create(item).expect_done()
         programs.callback(_delete, api, item)
 
 
-def _webhooks(group: str, url: str, certificate: bytes) -> Iterator[Object]:
-    """Yield the webhooks for a group as its module's patches leave them, but for what listens here, not a Service."""
+def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
+    """Yield a module's webhooks as its own patches leave them, but for what listens here in place of a Service."""
     bundle = base64.b64encode(certificate).decode()
     of_job_sets = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
     # The runtime of a TrainJob is never there in a dry run, which is for the API server alone.
     stored = {"name": "stored", "expression": "!has(request.dryRun) || !request.dryRun"}
-    for item in _manifests():
-        if item["kind"] in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration") and group in str(item):
-            item["metadata"]["name"] += f".{group}"
-            for webhook in item["webhooks"]:
-                path = webhook["clientConfig"]["service"]["path"]
-                webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
-                if webhook["rules"][0]["resources"] == ["pods"]:
-                    webhook["objectSelector"] = of_job_sets
-                if webhook["rules"][0]["resources"] == ["trainjobs"]:
-                    webhook["matchConditions"] = [stored]
-            yield item
+    for item in yaml.load_all((MANIFESTS / "webhooks" / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader):
+        item["metadata"]["name"] = f"{name}-{item['metadata']['name']}"
+        for webhook in item["webhooks"]:
+            path = webhook["clientConfig"]["service"]["path"]
+            webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
+            if webhook["rules"][0]["resources"] == ["pods"]:
+                webhook["objectSelector"] = of_job_sets
+            if webhook["rules"][0]["resources"] == ["trainjobs"]:
+                webhook["matchConditions"] = [stored]
+        yield item
 
 
 def _delete(api: Api, item: Object) -> None:
