@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import secrets
 import shutil
 import signal
@@ -39,6 +40,7 @@ _PATIENCE = 180  # seconds; a start takes three
 
 def main(service: str, folder: Path) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    os.environ.pop("GOGC", None)  # for programs that are over at once; these here stay
     with ExitStack() as programs:
         _SERVICES[service](folder, programs)
         unused = shared.offer(folder)

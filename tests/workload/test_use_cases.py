@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
-from usecases import CASES, PACKAGES, each_use_case, option_names
+from usecases import CASES, PACKAGES, deeds, each_use_case, option_names
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -30,9 +30,11 @@ BASES = {
     for each in item.use_cases
 }
 
-#: Each option with one of them.
+#: Each option with one use case of each base to which it does something else.
 OPTIONS = {
-    (item.name, each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
+    (each.base, option, deeds(CASES / item.name / each.path / "options" / option)): pytest.param(
+        item, each, option, id=f"{item.name}/{each.path}+{option}"
+    )
     for item in PACKAGES
     for each in item.use_cases
     for option in option_names(CASES / item.name / each.path)
