@@ -109,15 +109,17 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
             for record in worker.records:
                 is_as_its_pod_says(record, worker, cluster)
                 leaves_its_output(record, worker)
-    # All at once, for they may wait for each other.
+    # All at once, for they may wait for each other. Parameter servers end with the others, however far they came.
+    made = deploy.jobs_of(cluster, objects)
+    cluster.hold = any(is_parameter_server(item["spec"]["template"]) for item in made)
     servers, jobs, pods = (
         [pod for item in items for pod in deploy.run_pods(cluster, item)]
-        for items in (
-            deploy.of_kind(workloads, "Deployment"),
-            deploy.jobs_of(cluster, objects),
-            deploy.of_kind(workloads, "Pod"),
-        )
+        for items in (deploy.of_kind(workloads, "Deployment"), made, deploy.of_kind(workloads, "Pod"))
     )
+    if cluster.hold:
+        deploy.wait_until(lambda: all(pod.records or pod.has_ended for pod in jobs), jobs)
+        for pod in jobs:
+            pod.release()
     cluster.wait_ready(*servers)
     for pod in [pod for pod in [*servers, *jobs, *pods] if not is_asleep(pod)]:
         assert pod in servers or pod.wait() == 0, pod.log
@@ -133,9 +135,17 @@ def of_first_container(pod: Pod) -> list[dict[str, Any]]:
     return [record for record in records if PurePosixPath(record["argv"][0]).name not in beside]
 
 
+def is_parameter_server(pod: Object) -> bool:
+    return component(pod) == "ps"
+
+
 def is_staging(pod: Pod) -> bool:
     """Whether a pod copies input data; one that finds a copy has nothing to do."""
-    return bool(pod.described["metadata"]["labels"]["app.kubernetes.io/component"] == "staging")
+    return component(pod.described) == "staging"
+
+
+def component(pod: Object) -> str:
+    return str(pod["metadata"]["labels"]["app.kubernetes.io/component"])
 
 
 def is_asleep(pod: Pod) -> bool:
