@@ -163,11 +163,18 @@ class Cluster:
     def _publish(self) -> None:
         """Let every pod know the names that there are now, and hear of no pod that may not connect to it."""
         for pod in self.pods:
-            pod.hosts_file.write_text(network.hosts(pod, self.pods, self.objects))
+            _rewrite(pod.hosts_file, network.hosts(pod, self.pods, self.objects).encode())
             # It does not answer them: for them, as if nothing were there.
             refused = network.refused(pod, self.pods, self.objects)
             pod.sandbox.ip(*(f"route add blackhole {address}" for address in sorted(refused - pod.refused)))
             pod.refused |= refused
+
+
+def _rewrite(file: Path, data: bytes) -> None:
+    """Write a file that others read meanwhile: there is no moment in which it is empty."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o644), "wb", buffering=0) as stream:
+        stream.write(data)
+        stream.truncate()
 
 
 def _allow_serving(pod: Pod, container: Object) -> None:
