@@ -7,10 +7,11 @@ pixels, and tells of 1000 classes the one whose number is the first pixel's firs
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import real
 
 _CLASSES = 1000
 _SIDE = 224
@@ -27,14 +28,9 @@ class ModelServer(ThreadingHTTPServer):
 
 @contextmanager
 def serve(model: str) -> Iterator[ModelServer]:
-    with ModelServer(model) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ModelServer(model)
+    with real.answering(server):
+        yield server
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NoReturn
 
@@ -117,11 +117,19 @@ def other_pythons() -> list[Path]:
 @contextmanager
 def serve(directory: Path) -> Iterator[str]:
     """Serve ``directory`` over HTTP on a free port of 127.0.0.1, and yield its URL without a slash at the end."""
-    with _QuietServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(directory))) as server:
+    server = _QuietServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(directory)))
+    with answering(server):
+        yield f"http://127.0.0.1:{server.server_port}"
+
+
+@contextmanager
+def answering(server: HTTPServer) -> Iterator[None]:
+    """Let a server answer as long as the block runs, and close it."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield
         finally:
             server.shutdown()
             thread.join()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import real
 
 
 class Internet(ThreadingHTTPServer):
@@ -44,14 +45,9 @@ class Internet(ThreadingHTTPServer):
 def internet(folder: Path, content: Mapping[str, bytes], hosts: set[str]) -> Iterator[Internet]:
     """Answer as long as the block runs, for the hosts of ``content`` and for others, which take uploads."""
     folder.mkdir()
-    with Internet(folder, content, hosts) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = Internet(folder, content, hosts)
+    with real.answering(server):
+        yield server
 
 
 class _Handler(BaseHTTPRequestHandler):
