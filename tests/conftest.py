@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import cfg
 import real
+from cfg import Cfg
 from controlplane import shared
 from controlplane.api import Api
 from running import RELEASE, done
@@ -23,6 +25,13 @@ os.environ.setdefault("GOGC", "400")
 def kustomize3() -> Path:
     """kustomize 3.8.7, the last line that users set values with: the judge of setters."""
     return real.pinned_program("kustomize-3")
+
+
+@pytest.fixture(scope="session")
+def cfg3() -> Iterator[Cfg]:
+    """The ``cfg`` commands of `kustomize3` without its half a second each; `test_real` holds the two together."""
+    with cfg.answering(real.pinned_program("kustomize-3-cfg")) as answering:
+        yield answering
 
 
 @pytest.fixture(scope="session")

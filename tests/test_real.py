@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import real
+from cfg import Cfg
 
 
 def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,6 +48,58 @@ def test_kustomize3_is_3_8_7_and_sets(kustomize3: Path, tmp_path: Path) -> None:
     )
     subprocess.run([kustomize3, "cfg", "set", tmp_path, "replicas", "5", "-R"], check=True, capture_output=True)
     assert '  replicas: 5 # {"$openapi":"replicas"}\n' in deployment_file.read_text()
+
+
+SETTER = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.V:
+      type: {kind}
+      x-k8s-cli:
+        setter:
+          name: V
+          value: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("string", ["set", ".", "V", "new"]),
+        ("string", ["set", ".", "V", "a: b #c"]),
+        ("string", ["set", ".", "V", "-R", "--values=-1"]),
+        ("string", ["set", ".", "W", "new"]),
+        ("string", ["set", "."]),
+        ("string", ["set", "absent", "V", "new"]),
+        ("string", ["set", ".", "V", "new", "--no-such-flag"]),
+        ("string", ["list-setters", "."]),
+        ("integer", ["set", ".", "V", "0x10"]),
+        ("integer", ["set", ".", "V", "no"]),
+        ("integer", ["set", ".", "V", "2020-01-01"]),  # of a date it panics
+    ],
+)
+def test_cfg3_does_what_kustomize3_does(
+    kustomize3: Path, cfg3: Cfg, tmp_path: Path, kind: str, arguments: list[str]
+) -> None:
+    package = tmp_path / "package"
+
+    def run(program: Callable[[], subprocess.CompletedProcess[str]]) -> tuple[int, str, list[str], dict[str, bytes]]:
+        package.mkdir()
+        (package / "Krmfile").write_text(SETTER.format(kind=kind))
+        (package / "r.yaml").write_text('kind: A\nmetadata:\n  name: a\nv: 3 # {"$openapi":"V"}\n')
+        done = program()
+        files = reading.files(package)
+        shutil.rmtree(package)
+        return done.returncode, done.stdout, done.stderr.splitlines(), files
+
+    ours = run(lambda: cfg3(*arguments, cwd=package))
+    command = [kustomize3, "cfg", *arguments]
+    theirs = run(lambda: subprocess.run(command, cwd=package, capture_output=True, text=True))
+    if theirs[0] == 2 or "Usage:" in theirs[2]:
+        ours[2][1:] = theirs[2][1:]
+    assert ours == theirs
 
 
 def test_kustomize5_is_5_7_1(kustomize5: Path) -> None:

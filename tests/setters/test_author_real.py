@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cfg import Cfg
 from contents import content
 from packyard.setters.change import change_setters
 
@@ -113,13 +114,10 @@ def both(kustomize3: Path, tmp_path: Path, case: Case, stdin: str = "") -> tuple
     return ours, run([str(kustomize3)], tmp_path / "theirs", case, stdin)
 
 
-def set_by_theirs(kustomize3: Path, directory: Path, name: str) -> dict[str, object]:
+def set_by_theirs(cfg3: Cfg, directory: Path, name: str) -> dict[str, object]:
     """Set a setter with the real program, whoever wrote the files, and return what the files then say."""
-    done = subprocess.run(
-        [kustomize3, "cfg", "set", ".", name, "changed", "-R"], cwd=directory, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return {"said": done.stdout, **{file.name: content(file.read_text("utf-8")) for file in directory.rglob("*.yaml")}}
+    said = cfg3.done("set", ".", name, "changed", "-R", cwd=directory)
+    return {"said": said, **{file.name: content(file.read_text("utf-8")) for file in directory.rglob("*.yaml")}}
 
 
 def comments(text: str) -> list[str]:
@@ -127,7 +125,7 @@ def comments(text: str) -> list[str]:
     return re.findall(r'# (\{"\$openapi".*)', text)
 
 
-def judge(kustomize3: Path, tmp_path: Path, case: Case) -> None:
+def judge(kustomize3: Path, cfg3: Cfg, tmp_path: Path, case: Case) -> None:
     ours, theirs = both(kustomize3, tmp_path, case)
     assert (ours.code, ours.stdout) == (theirs.code, theirs.stdout)
     assert ours.files.keys() == theirs.files.keys()
@@ -138,7 +136,7 @@ def judge(kustomize3: Path, tmp_path: Path, case: Case) -> None:
             assert content(ours.files[path]) == content(text)
             assert comments(ours.files[path]) == comments(text)
     if case.then:
-        reached = [set_by_theirs(kustomize3, tmp_path / side, case.then) for side in ("ours", "theirs")]
+        reached = [set_by_theirs(cfg3, tmp_path / side, case.then) for side in ("ours", "theirs")]
         assert reached[0] == reached[1]
         assert "changed" in str(reached[0])
 
@@ -436,8 +434,8 @@ VERSION_1 = {
 
 
 @pytest.mark.parametrize("name", CREATE_SETTER)
-def test_creates_setters_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, tmp_path, CREATE_SETTER[name])
+def test_creates_setters_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
+    judge(kustomize3, cfg3, tmp_path, CREATE_SETTER[name])
 
 
 @pytest.mark.parametrize("text", ['{"a":b}', '{"a":1,}', '{"a" 1}', "{a:1}", '{"a"', "[1,]", "1 2", '"a', ""])
@@ -449,8 +447,8 @@ def test_words_what_is_no_json_as_the_real_program_does(kustomize3: Path, tmp_pa
 
 
 @pytest.mark.parametrize("name", CREATE_SUBST)
-def test_creates_substitutions_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, tmp_path, CREATE_SUBST[name])
+def test_creates_substitutions_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
+    judge(kustomize3, cfg3, tmp_path, CREATE_SUBST[name])
 
 
 @pytest.mark.parametrize("name", INIT)
@@ -462,14 +460,14 @@ def test_initializes_as_the_real_program_does(kustomize3: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("name", ANNOTATE)
-def test_annotates_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, tmp_path, ANNOTATE[name])
+def test_annotates_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
+    judge(kustomize3, cfg3, tmp_path, ANNOTATE[name])
 
 
 @pytest.mark.parametrize("name", VERSION_1)
-def test_reads_version_1_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
+def test_reads_version_1_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
     case = VERSION_1[name]
-    judge(kustomize3, tmp_path, case)
+    judge(kustomize3, cfg3, tmp_path, case)
     sides = [(tmp_path / side / "r.yaml").read_text("utf-8").replace('"4"', "'4'") for side in ("ours", "theirs")]
     assert sides[0] == sides[1]
 
@@ -480,13 +478,13 @@ def test_annotates_what_comes_from_standard_input(kustomize3: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"b', "a b", "a#b", "a{b}", "a\\b", "日本", "plain"])
-def test_reads_the_names_that_the_real_program_writes(kustomize3: Path, tmp_path: Path, name: str) -> None:
+def test_reads_the_names_that_the_real_program_writes(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
     case = Case(["create-setter", ".", name, "3", "--field", "spec.replicas"])
     _, theirs = both(kustomize3, tmp_path, case)
     assert theirs.code == 0
     changed = change_setters(tmp_path / "theirs", {name: ["4"]})
     assert changed[0].plan.counts == {name: 1}
-    judge(kustomize3, tmp_path / "again", case)
+    judge(kustomize3, cfg3, tmp_path / "again", case)
 
 
 #: Cases whose layout changes for good: lines are broken, a comment is replaced, an empty mapping is filled.

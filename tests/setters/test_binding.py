@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cfg import Cfg
 from krmfiles import one_setter
 from packyard.errors import InputError
 from packyard.setters import binding
@@ -123,16 +125,15 @@ openAPI:
 """
 
 
-def judge(program: Path, tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
+def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
     counts = []
     for side in ("theirs", "ours"):
         folder = tmp_path / side
         folder.mkdir()
         (folder / "Krmfile").write_text(krmfile, "utf-8")
         (folder / "r.yaml").write_text(text, "utf-8")
-    command = [program, "cfg", "set", ".", "foo", "99"]
-    done = subprocess.run(command, cwd=tmp_path / "theirs", capture_output=True, text=True, check=True)
-    counts.append(int(done.stdout.split("set ")[1].split()[0]))
+    said = real_set("set", ".", "foo", "99", cwd=tmp_path / "theirs")
+    counts.append(int(said.split("set ")[1].split()[0]))
     counts.append(change_setters(tmp_path / "ours", {"foo": ["99"]})[0].plan.counts["foo"])
     theirs, ours = (
         list(yaml.load_all((tmp_path / side / "r.yaml").read_text("utf-8"), yaml.CBaseLoader))
@@ -143,23 +144,26 @@ def judge(program: Path, tmp_path: Path, text: str, krmfile: str = KRMFILE) -> N
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Path, tmp_path: Path, place: str) -> None:
-    judge(kustomize3, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+def test_a_comment_binds_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
+    judge(cfg3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
 def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Path, tmp_path: Path, place: str) -> None:
-    judge(kustomize4, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+    def real_set(*arguments: str, cwd: Path) -> str:
+        return subprocess.check_output([kustomize4, "cfg", *arguments], cwd=cwd, text=True)
+
+    judge(real_set, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", LIST_PLACES)
-def test_a_comment_binds_a_list_where_the_real_program_lets_it(kustomize3: Path, tmp_path: Path, place: str) -> None:
-    judge(kustomize3, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
+def test_a_comment_binds_a_list_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
+    judge(cfg3.done, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Path, tmp_path: Path, spelling: str) -> None:
-    judge(kustomize3, tmp_path, f"{HEADER}x: 3 {spelling}\n")
+def test_a_comment_is_read_as_the_real_program_reads_it(cfg3: Cfg, tmp_path: Path, spelling: str) -> None:
+    judge(cfg3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")
 
 
 NOTES = st.sampled_from(["", "", "", " # note", ' # {"$openapi":"V"}', ' # {"$openapi":"W"}'])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters import formats
 from packyard.setters.change import change_setters
@@ -45,13 +46,12 @@ def make(root: Path, keywords: str) -> Path:
 
 @pytest.mark.parametrize(("keywords", "good", "bad"), KEYWORDS)
 def test_a_keyword_admits_and_refuses_what_the_real_program_does_in_the_same_words(
-    kustomize3: Path, tmp_path: Path, keywords: str, good: str, bad: str
+    cfg3: Cfg, tmp_path: Path, keywords: str, good: str, bad: str
 ) -> None:
     theirs, ours = make(tmp_path / "theirs", keywords), make(tmp_path / "ours", keywords)
 
     def real_set(value: str) -> subprocess.CompletedProcess[str]:
-        command = [kustomize3, "cfg", "set", ".", "V", value]
-        return subprocess.run(command, cwd=theirs, capture_output=True, text=True, check=False)
+        return cfg3("set", ".", "V", value, cwd=theirs)
 
     refused = real_set(bad)
     assert refused.returncode == 1

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
 
@@ -120,9 +121,8 @@ def build(kustomize: Path, directory: Path) -> list[dict[str, Any]]:
     return list(yaml.load_all(done.stdout, Loader))
 
 
-def real_set(kustomize3: Path, directory: Path, value: str) -> subprocess.CompletedProcess[str]:
-    command = [kustomize3, "cfg", "set", ".", "V", f"--values={value}"]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+def real_set(cfg3: Cfg, directory: Path, value: str) -> int:
+    return cfg3("set", ".", "V", f"--values={value}", cwd=directory).returncode
 
 
 def test_the_table_has_three_hundred_values() -> None:
@@ -139,7 +139,7 @@ AT_ONCE = 40
     ids=lambda cases: f"{len(cases)} from {cases[0][0]!r}",
 )
 def test_text_fields_read_as_after_the_real_set(
-    kustomize3: Path, kustomize5: Path, tmp_path: Path, cases: list[tuple[str, str]]
+    cfg3: Cfg, kustomize5: Path, tmp_path: Path, cases: list[tuple[str, str]]
 ) -> None:
     """Built in two runs of kustomize: each value in a namespace of its own, which keeps them apart."""
     values: dict[str, str] = {}
@@ -147,7 +147,7 @@ def test_text_fields_read_as_after_the_real_set(
     for number, (value, kind) in enumerate(cases):
         name = f"n{number}"
         values[name] = value
-        if real_set(kustomize3, make(tmp_path / "theirs" / name, kind), value).returncode == 0:
+        if real_set(cfg3, make(tmp_path / "theirs" / name, kind), value) == 0:
             accepted.append(name)
         change_setters(make(tmp_path / "ours" / name, kind), {"V": [value]})
     ours = build_all(kustomize5, tmp_path / "ours", values)
@@ -203,11 +203,11 @@ spec:
     ],
 )
 def test_numbers_and_booleans_stay_what_they_are(
-    kustomize3: Path, kustomize5: Path, tmp_path: Path, kind: str, old: str, value: str
+    cfg3: Cfg, kustomize5: Path, tmp_path: Path, kind: str, old: str, value: str
 ) -> None:
     resource = NUMBERS.format(old=old)
     theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
-    assert real_set(kustomize3, theirs, value).returncode == 0
+    assert real_set(cfg3, theirs, value) == 0
     change_setters(ours, {"V": [value]})
     assert build(kustomize5, ours) == build(kustomize5, theirs)
 
@@ -221,11 +221,11 @@ def test_numbers_and_booleans_stay_what_they_are(
     ],
 )
 def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
-    kustomize3: Path, tmp_path: Path, kind: str, value: str
+    cfg3: Cfg, tmp_path: Path, kind: str, value: str
 ) -> None:
     resource = NUMBERS.format(old="3")
     theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
-    assert real_set(kustomize3, theirs, value).returncode != 0  # of a date it panics
+    assert real_set(cfg3, theirs, value) != 0  # of a date it panics
     before = {file.name: file.read_bytes() for file in ours.iterdir()}
     with pytest.raises(InputError, match=r"V in body must be of type"):
         change_setters(ours, {"V": [value]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import yaml
 
 import reading
 import real
+from cfg import Cfg
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan, plan, plan_unset
@@ -51,9 +51,7 @@ def test_builds_alike_with_old_and_new_kustomize(
 
 
 @each_package
-def test_the_packages_values_are_applied_as_kustomize_sets_them(
-    package: Package, kustomize3: Path, tmp_path: Path
-) -> None:
+def test_the_packages_values_are_applied_as_kustomize_sets_them(package: Package, cfg3: Cfg, tmp_path: Path) -> None:
     """Each value is set once, in all use cases at a time that are given it."""
     given: dict[tuple[str, str], list[Path]] = {}
     use_cases = [(use_case, f"u{number}") for number, use_case in enumerate(package.use_cases)]
@@ -69,9 +67,7 @@ def test_the_packages_values_are_applied_as_kustomize_sets_them(
         together.mkdir()
         for folder in folders:
             folder.rename(together / folder.name)
-        command = [kustomize3, "cfg", "set", together, setter, text, "--recurse-subpackages"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, f"{setter}: {done.stdout}{done.stderr}"
+        cfg3.done("set", ".", setter, text, "--recurse-subpackages", cwd=together)
         for folder in folders:
             (together / folder.name).rename(folder)
         together.rmdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from itertools import combinations, permutations
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import reading
+from cfg import Cfg
 from packyard.checks import options
 from packyard.errors import ConflictError
 from packyard.setters.change import change_setters
@@ -189,7 +189,7 @@ def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_pat
         for use_case, names in with_setters()
     ],
 )
-def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], kustomize3: Path, tmp_path: Path) -> None:
+def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], cfg3: Cfg, tmp_path: Path) -> None:
     ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
     shipped = reading.files(ours)
     for folder in (ours, theirs):
@@ -198,7 +198,7 @@ def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], ku
     values = {name: text for name in sorted(own) if (text := another_value(setters_of(ours / "Krmfile")[name]))}
     assert values
     for name, text in values.items():
-        subprocess.run([kustomize3, "cfg", "set", theirs, name, text], check=True, capture_output=True)
+        cfg3.done("set", ".", name, text, cwd=theirs)
         change_setters(ours, {name: [text]})
     assert reading.objects(theirs) == reading.objects(ours)
     assert reading.objects(ours) != reading.objects(use_case)
