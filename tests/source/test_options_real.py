@@ -10,7 +10,7 @@ import pytest
 import reading
 import real
 from packyard.errors import InputError
-from packyard.source import kustomization, option, parts, workspace
+from packyard.source import kustomization, option, parts, ranks, workspace
 from packyard.source import package as packages
 from packyard.source.accumulate import accumulate
 from packyard.source.compose import compose
@@ -58,8 +58,10 @@ def write(directory: Path, files: dict[str, bytes], more: bytes) -> None:
 
 def with_overlays(package: Package, use_case: UseCase, names: Sequence[str]) -> dict[str, bytes]:
     objects = accumulate(kustomization.read(CATALOGUE, package, use_case))
+    ranks.add(objects)
     for name in names:
         accumulate(parts.read(CATALOGUE.root_dir / "overlays" / name, "Component"), objects)
+        ranks.add(objects)
     files = {f"{number}.yaml": layout.write(item.root) for number, item in enumerate(objects)}
     lines = ["resources:", *(f"- {path}" for path in files)]
     return {**files, "kustomization.yaml": ("\n".join(lines) + "\n").encode()}

@@ -16,7 +16,7 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan, plan_fields
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
-from packyard.source import kustomization, option, parts, preset, rules, security
+from packyard.source import kustomization, option, parts, preset, ranks, rules, security
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import Reached, reach
 from packyard.source.option import Option
@@ -141,7 +141,9 @@ def _accumulate(part: Part) -> list[Object]:
     shared = Part(part.folder, resources=part.resources, components=part.components)
     folders = tuple(str(item.folder) for item in (*part.resources, *part.components))
     begun = reads.once(("objects", *folders), lambda: accumulate(shared))
-    return accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun])
+    objects = accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun])
+    ranks.add(objects)
+    return objects
 
 
 def _by_name(pair: tuple[str, Object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from packyard.source import parts
+from packyard.source import parts, ranks
 from packyard.source.accumulate import Expanded, accumulate
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part, Patch
@@ -34,16 +34,19 @@ def write(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str
     """
     trace: list[Expanded] = []
     part = read(workspace, package, use_case)
-    accumulate(part, trace=trace)
+    last = ranks.add(accumulate(part, trace=trace))
     files: dict[str, bytes] = {}
-    _write(part, "", "Kustomization", iter(trace), files)
+    _write(part, "", "Kustomization", iter(trace), files, last)
     return files
 
 
-def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: dict[str, bytes]) -> bool:
+def _write(
+    part: Part, where: str, kind: str, trace: Iterator[Expanded], files: dict[str, bytes], last: Expanded | None = None
+) -> bool:
     """Write one part into the folder ``where``, and what it builds on into folders below, in the order of ``trace``.
 
-    Say whether there is anything to do: kustomize refuses a kustomization that is empty.
+    Its own patches are followed by ``last``. Say whether there is anything to do: kustomize refuses a kustomization
+    that is empty.
     """
     names: dict[str, list[str]] = {"resources": [file.name for file in part.files], "components": []}
     files.update((f"{where}{file.name}", file.read_bytes()) for file in part.files)
@@ -60,13 +63,13 @@ def _write(part: Part, where: str, kind: str, trace: Iterator[Expanded], files: 
         lines += ["configMapGenerator:", *(line for made in part.generated for line in made.lines())]
         files.update((f"{where}{file.name}", file.read_bytes()) for made in part.generated for file in made.files)
     patches: list[str] = []
-    for change in part.patches:
-        for target, data in _plain(change, next(trace)):
-            name = f"patch-{len(files)}.json6902"
-            files[f"{where}{name}"] = data
-            patches.append(f"- path: {name}")
-            if target:
-                patches += ["  target:", *(f"    {key}: {double_quoted(text)}" for key, text in target.items())]
+    changes = [each for change in part.patches for each in _plain(change, next(trace))]
+    for target, data in [*changes, *_operations(last or [])]:
+        name = f"patch-{len(files)}.json6902"
+        files[f"{where}{name}"] = data
+        patches.append(f"- path: {name}")
+        if target:
+            patches += ["  target:", *(f"    {key}: {double_quoted(text)}" for key, text in target.items())]
     lines += ["patches:", *patches] if patches else []
     header = [f"apiVersion: {parts.HEADERS[kind]}", f"kind: {kind}"]
     if lines:
@@ -78,6 +81,10 @@ def _plain(change: Patch, expanded: Expanded) -> list[tuple[Mapping[str, str], b
     """Return a patch as kustomize's own, target and text; one of pods is many."""
     if change.pods is None:
         return [(change.target or {}, change.document.source.text.encode())]
+    return _operations(expanded)
+
+
+def _operations(expanded: Expanded) -> list[tuple[Mapping[str, str], bytes]]:
     found: list[tuple[Mapping[str, str], bytes]] = []
     for (version, kind, namespace, name), operations in expanded:
         group, _, version = version.rpartition("/")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from packyard.errors import InputError, Problem
 from packyard.setters.definition import Setter
 from packyard.setters.rules.rule import Rule
-from packyard.source import parts
+from packyard.source import parts, ranks
 from packyard.source.accumulate import Expanded, Object, accumulate, file_names
 from packyard.source.parts import Part
 from packyard.source.security import Excuse
@@ -58,6 +58,7 @@ def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
     working = [item.copy() for item in objects]
     trace: list[Expanded] = []
     accumulate(part, working, trace)
+    trace.append(ranks.add(working))
     known = {item.identity for item in objects}
     added = [item for item in working if item.identity not in known]
     names = file_names(working)[-len(added) :] if added else []  # those of the use case's own files are taken
