@@ -22,7 +22,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def objects(directory: Path) -> dict[str, list[Any]]:
     """Return the parsed documents of every resource file, by its path below ``directory``."""
     return {
-        path: [document for document in yaml.safe_load_all(data) if document is not None]
+        path: [document for document in yaml.load_all(data, yaml.CSafeLoader) if document is not None]
         for path, data in manifests(directory).items()
         if not path.endswith("kustomization.yaml")
     }
@@ -48,7 +48,7 @@ def setter_comments(directory: Path) -> dict[tuple[str, str], str]:
 def _comments(text: str) -> Iterator[tuple[str, str]]:
     fields = {
         node.end_mark.line: (f"{number}{path}", node.end_mark.column)
-        for number, document in enumerate(yaml.compose_all(text, Loader=yaml.SafeLoader))
+        for number, document in enumerate(yaml.compose_all(text, Loader=yaml.CSafeLoader))
         for path, node in _scalars(document, "")
     }
     for number, line in enumerate(text.splitlines()):
@@ -72,7 +72,7 @@ def _scalars(node: yaml.Node, path: str) -> Iterator[tuple[str, yaml.ScalarNode]
 
 def definitions(directory: Path) -> dict[str, Any]:
     """Return the definitions of a Krmfile, parsed."""
-    found = yaml.safe_load((directory / "Krmfile").read_bytes())["openAPI"]["definitions"]
+    found = yaml.load((directory / "Krmfile").read_bytes(), yaml.CSafeLoader)["openAPI"]["definitions"]
     assert isinstance(found, dict)
     return found
 
@@ -102,6 +102,6 @@ def built(kustomize: Path, directory: Path, *options: str) -> list[Any]:
 
 def sorted_objects(text: str) -> list[Any]:
     """Return the objects of a stream by kind and name, for versions of kustomize differ in their order."""
-    found = [document for document in yaml.safe_load_all(text) if document is not None]
+    found = [document for document in yaml.load_all(text, yaml.CSafeLoader) if document is not None]
     assert found
     return sorted(found, key=lambda item: (item["kind"], item["metadata"]["name"]))

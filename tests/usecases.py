@@ -204,7 +204,7 @@ def are_rivals(folder: Path, pair: Iterable[str]) -> bool:
 
     The patches say so: one replaces or removes what is at or below a path that the other changes.
     """
-    one, other = ([*_changed(folder / "options" / name)] for name in pair)
+    one, other = (_changed(folder / "options" / name) for name in pair)
     return any(
         here == there or here.startswith(there + "/") or there.startswith(here + "/")
         for here, there in product(one, other)
@@ -212,10 +212,11 @@ def are_rivals(folder: Path, pair: Iterable[str]) -> bool:
     )
 
 
-def _changed(option: Path) -> Iterator[str]:
-    """Yield the paths that an option changes, each behind the name of its file, which stands for an object."""
-    for file in option.glob("*.json6902"):
-        yield from (f"{file.name}{item['path']}" for item in yaml.safe_load(file.read_bytes()))
+@cache
+def _changed(option: Path) -> list[str]:
+    """Return the paths that an option changes, each behind the name of its file, which stands for an object."""
+    files = {file.name: yaml.load(file.read_bytes(), yaml.CSafeLoader) for file in option.glob("*.json6902")}
+    return [f"{name}{item['path']}" for name, operations in files.items() for item in operations]
 
 
 def level(objects: Iterable[Object]) -> str:

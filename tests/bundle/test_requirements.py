@@ -141,6 +141,14 @@ def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -
     assert (requirement.kind, requirement.name) == ("CustomResourceDefinition", name)
 
 
+def test_a_train_job_needs_the_definition_of_what_is_made_of_it_too() -> None:
+    found = find([{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}])
+    assert {(item.name, item.detail) for item in found} == {
+        ("jobsets.jobset.x-k8s.io", "jobset.x-k8s.io/v1alpha2 JobSet"),
+        ("trainjobs.trainer.kubeflow.org", "trainer.kubeflow.org/v1alpha1 TrainJob"),
+    }
+
+
 def test_a_definition_that_is_brought_is_not_needed() -> None:
     text = """
     {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: mpijobs.kubeflow.org}}

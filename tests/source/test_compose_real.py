@@ -87,7 +87,9 @@ def test_the_definitions_are_those_of_the_parts(package: Package, use_case: UseC
     """Beside the values only ``default`` is added, the value as shipped, and what follows from the others."""
     composed_dir = write(package, use_case, tmp_path / "composed", values=True)
     sources = [
-        yaml.safe_load(file.read_bytes()).get("openAPI", {}).get("definitions", {})  # a Krmfile may hold rules alone
+        yaml.load(file.read_bytes(), yaml.CSafeLoader)
+        .get("openAPI", {})
+        .get("definitions", {})  # a Krmfile may hold rules alone
         for folder in (real.REPOSITORY / "bases", real.REPOSITORY / "overlays", package.folder)
         for file in folder.rglob("Krmfile")
     ]

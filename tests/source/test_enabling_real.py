@@ -105,12 +105,15 @@ def another_value(setter: Setter) -> str | None:
 @pytest.mark.parametrize("use_case", USE_CASES)
 def test_the_build_is_that_with_the_component(use_case: Path, kustomize5: Path, tmp_path: Path) -> None:
     """All in two runs of kustomize: each combination is built in a namespace of its own, which keeps them apart."""
-    chosen = [(name,) for name in component.names(Tree(use_case))] + pairs_together(use_case)
+    chosen: list[tuple[str, ...]] = [(name,) for name in component.names(Tree(use_case))]
+    chosen += pairs_together(use_case)
+    with Sharing():
+        for number, (*before, name) in enumerate(chosen):
+            start = tmp_path / f"ours/n{chosen.index(tuple(before))}" if before else use_case
+            enabled(copied(start, tmp_path / f"ours/n{number}"), [name])
     for number, these in enumerate(chosen):
-        ours = copied(use_case, tmp_path / f"ours/n{number}") / "kustomization.yaml"
+        ours = tmp_path / f"ours/n{number}/kustomization.yaml"
         theirs = copied(use_case, tmp_path / f"theirs/n{number}") / "kustomization.yaml"
-        for name in these:
-            enable(ours.parent, name)
         components = "".join(f"- options/{name}\n" for name in these)
         ours.write_text(ours.read_text("utf-8") + f"namespace: n{number}\n", "utf-8")
         theirs.write_text(theirs.read_text("utf-8") + f"namespace: n{number}\ncomponents:\n{components}", "utf-8")
@@ -173,7 +176,8 @@ def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_pat
     }
     enabled(ours, names)
     own = setters_of(ours / "Krmfile").keys() - setters_of(theirs / "Krmfile").keys()
-    folded = {name: [text] for name in own if (text := another_value(setters_of(ours / "Krmfile")[name]))}
+    setters = setters_of(ours / "Krmfile")
+    folded = {name: [text] for name in own if (text := another_value(setters[name]))}
     changes = change_setters(ours, {**values, **folded})
     assert all(changes[0].plan.counts[name] for name in folded)
     change_setters(theirs, values)
@@ -195,7 +199,8 @@ def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], cf
     for folder in (ours, theirs):
         enabled(folder, names)
     own = setters_of(ours / "Krmfile").keys() - setters_of(use_case / "Krmfile").keys()
-    values = {name: text for name in sorted(own) if (text := another_value(setters_of(ours / "Krmfile")[name]))}
+    setters = setters_of(ours / "Krmfile")
+    values = {name: text for name in sorted(own) if (text := another_value(setters[name]))}
     assert values
     for name, text in values.items():
         cfg3.done("set", ".", name, text, cwd=theirs)
@@ -205,8 +210,9 @@ def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], cf
     for name in names:
         disable(theirs, name)
     ends = reading.files(theirs)
-    assert setters_of(theirs / "Krmfile") == {
-        name: setter.replaced(file=str(theirs / "Krmfile"), line=setters_of(theirs / "Krmfile")[name].line)
+    left = setters_of(theirs / "Krmfile")
+    assert left == {
+        name: setter.replaced(file=str(theirs / "Krmfile"), line=left[name].line)
         for name, setter in setters_of(use_case / "Krmfile").items()
     }
     assert reading.objects(theirs) == reading.objects(use_case)

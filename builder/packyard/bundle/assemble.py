@@ -111,6 +111,8 @@ def _context(
         "prefix": workspace.prefix,
         "model": package.model,
         "use_cases": use_cases,
+        "example": documented.example(use_cases),
+        "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "parameters": documented.parameters(use_cases),
         "rules": documented.rules(use_cases),
         "options": documented.options(use_cases),

@@ -76,6 +76,12 @@ class DocumentedOption:
     places: tuple[str, ...]
 
 
+def example(use_cases: Sequence[DocumentedUseCase]) -> DocumentedUseCase:
+    """Return the use case that commands are shown with: of the matrix if there is one, with a claim if one has that."""
+    found = [item for item in use_cases if item.axes] or use_cases
+    return next((item for item in found if item.axes.get("storage") == "user-allocated-pvc"), found[0])
+
+
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter and default, sorted by name, with the use cases that it holds for."""
     found: dict[tuple[str, str], tuple[Row, list[str]]] = {}

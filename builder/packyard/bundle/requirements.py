@@ -23,6 +23,8 @@ _BUILT_IN_GROUPS = {"", "apps", "autoscaling", "batch", "policy"} | {
     )
 }
 _CLIENT_SIDE_GROUPS = {"kustomize.config.k8s.io", "config.k8s.io", "config.kubernetes.io", "kpt.dev"}
+#: What a controller makes of an object, where that needs a definition of its own.
+_MADE_OF = {("trainer.kubeflow.org/v1alpha1", "TrainJob"): [("jobset.x-k8s.io/v1alpha2", "JobSet")]}
 _ALWAYS_THERE = {("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")}
 
 
@@ -91,12 +93,13 @@ def images(objects: Sequence[Object]) -> tuple[str, ...]:
 
 def _definitions(objects: Iterable[Object]) -> Iterator[Requirement]:
     for item in objects:
-        api_version, kind = text(item.get("apiVersion")), text(item.get("kind"))
-        group = api_version.rpartition("/")[0]
-        if kind and group not in _BUILT_IN_GROUPS | _CLIENT_SIDE_GROUPS:
-            yield Requirement(
-                kind="CustomResourceDefinition", name=f"{_plural(kind)}.{group}", detail=f"{api_version} {kind}"
-            )
+        named = text(item.get("apiVersion")), text(item.get("kind"))
+        for api_version, kind in (named, *_MADE_OF.get(named, ())):
+            group = api_version.rpartition("/")[0]
+            if kind and group not in _BUILT_IN_GROUPS | _CLIENT_SIDE_GROUPS:
+                yield Requirement(
+                    kind="CustomResourceDefinition", name=f"{_plural(kind)}.{group}", detail=f"{api_version} {kind}"
+                )
 
 
 def _plural(kind: str) -> str:

@@ -118,19 +118,24 @@ class Draft:
             return
         if not isinstance(there.value, SequenceNode) or not there.value.items:
             raise InputError(there.value.problem(f"{key} is no list with something in it", "write one, or take it out"))
-        for item in items:
-            self.take(path, splice.fold(self.root(path), Operation("add", (key, "-"), item, item.value)))
+        operations = [Operation("add", (key, "-"), item, item.value) for item in items]
+        self.take(path, splice.append(self.root(path), operations))
 
-    def drop(self, path: str, key: str, is_it: Callable[[Node], bool]) -> None:
-        """Take the last item that ``is_it`` out of a list at the root of a file, if there is one."""
-        for number, item in reversed(list(enumerate(self.items(path, key)))):
-            if is_it(item.value):
-                self.take_out(path, key, str(number))
-                return
+    def drop(self, path: str, key: str, tests: Sequence[Callable[[Node], bool]]) -> None:
+        """Take items out of a list at the root of a file: the last of which each test holds, if there is one."""
+        left = dict(enumerate(self.items(path, key)))
+        taken: list[str] = []
+        for is_it in tests:
+            number = next((number for number, item in reversed(left.items()) if is_it(item.value)), None)
+            if number is not None:
+                del left[number]
+                taken.append(str(number))
+        self.take_out(path, [key], taken)
 
-    def take_out(self, path: str, *steps: str) -> None:
-        """Take what is at a place of a file out of it."""
-        self._texts[path] = splice.take_out(self.root(path), steps)
+    def take_out(self, path: str, steps: Sequence[str], last: Collection[str]) -> None:
+        """Take parts out of the collection at a place of a file; if nothing is left, the collection."""
+        if last:
+            self._texts[path] = splice.take_out(self.root(path), steps, last)
 
     def changed(self) -> dict[str, tuple[bytes | None, bytes | None]]:
         """Return the bytes of each file that differs, before and after; None where there is no such file."""

@@ -51,14 +51,11 @@ def unfold(draft: Draft, option: Component) -> None:
     for path, number, operation in reversed(list(draft.places(option, without=added))):
         if operation.name != "test":
             _take_back(draft, path, number, operation, was, known)
-    for name in option.resources:
-        draft.drop(KUSTOMIZATION, "resources", _names(name))
+    draft.drop(KUSTOMIZATION, "resources", [_names(name) for name in option.resources])
     replaced.forget(draft, option.name)
-    for rule in option.rules:
-        draft.drop(krmfile.NAME, rules.KEY, _says(rule.item))
-    for entry in option.definitions:
-        if not any(_defines(other, entry.name) for other in others) and _defined(draft, entry.name):
-            draft.take_out(krmfile.NAME, *_DEFINITIONS, entry.name)
+    draft.drop(krmfile.NAME, rules.KEY, [_says(rule.item) for rule in option.rules])
+    own = [entry.name for entry in option.definitions if not any(_defines(other, entry.name) for other in others)]
+    draft.take_out(krmfile.NAME, _DEFINITIONS, [name for name in own if _defined(draft, name)])
 
 
 def others_in(draft: Draft, name: str) -> list[Component]:
@@ -68,14 +65,15 @@ def others_in(draft: Draft, name: str) -> list[Component]:
 
 def _define(draft: Draft, option: Component) -> None:
     others = others_in(draft, option.name)
-    for entry in option.definitions:
-        there = _defined(draft, entry.name)
-        if there is None:
-            operation = Operation("add", (*_DEFINITIONS, entry.name), entry, entry.key)
-            draft.take(krmfile.NAME, splice.fold(draft.root(krmfile.NAME), operation))
-        elif not any(_defines(other, entry.name) for other in others):
-            message = f"{entry.name} is defined here already, and by option {option.name!r}"
-            raise ConflictError(there.key.problem(message))
+    there = {entry.name: _defined(draft, entry.name) for entry in option.definitions}
+    for name, known in there.items():
+        if known is not None and not any(_defines(other, name) for other in others):
+            message = f"{name} is defined here already, and by option {option.name!r}"
+            raise ConflictError(known.key.problem(message))
+    new = [entry for entry in option.definitions if there[entry.name] is None]
+    if new:
+        operations = [Operation("add", (*_DEFINITIONS, entry.name), entry, entry.key) for entry in new]
+        draft.take(krmfile.NAME, splice.append(draft.root(krmfile.NAME), operations))
 
 
 def _defines(option: Component, name: str) -> bool:

@@ -52,7 +52,7 @@ def note(draft: Draft, name: str, replaced: Sequence[Replaced]) -> None:
 
 def forget(draft: Draft, name: str) -> None:
     """Take the note out that an option is in."""
-    draft.drop(krmfile.NAME, _KEY, lambda node: isinstance(node, MappingNode) and node.text("name") == name)
+    draft.drop(krmfile.NAME, _KEY, [lambda node: isinstance(node, MappingNode) and node.text("name") == name])
 
 
 def listed(key: str, lines: Sequence[str]) -> list[Item]:

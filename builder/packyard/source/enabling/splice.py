@@ -8,7 +8,7 @@ What is there goes back by the same rules. A list or mapping in brackets is refu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem
@@ -53,11 +53,17 @@ def fold(root: MappingNode, operation: Operation) -> Splice:
     if part is not None and (operation.name == "replace" or isinstance(parent, MappingNode)):
         return _exchange(parent, part, operation.part)
     if isinstance(parent, MappingNode):
-        return _insert(holder, parent, operation, len(parent.entries))
+        return _insert(holder, parent, [operation], len(parent.entries))
     size = len(parent.parts)
     if last != "-" and not (last.isdigit() and int(last) <= size):
         raise InputError(operation.problem(f"path {operation.pointer} does not exist: the list has {size} items"))
-    return _insert(holder, parent, operation, size if last == "-" else int(last))
+    return _insert(holder, parent, [operation], size if last == "-" else int(last))
+
+
+def append(root: MappingNode, operations: Sequence[Operation]) -> Splice:
+    """Do at once what operations ask for that all add to the end of one list, or new keys to one mapping."""
+    holder, parent = _parent(root, operations[0])
+    return _insert(holder, parent, operations, len(parent.parts))
 
 
 def unfold(root: MappingNode, operation: Operation, was: str | None, index: int | None) -> Splice:
@@ -82,20 +88,25 @@ def unfold(root: MappingNode, operation: Operation, was: str | None, index: int 
     return _spliced(root.source, start, end, was)
 
 
-def take_out(root: MappingNode, steps: Sequence[str]) -> str:
-    """Return the text without what is at a path, whatever it says, and without the collection if that was all."""
-    trail: list[tuple[Collection, Part]] = []
+def take_out(root: MappingNode, steps: Sequence[str], last: Iterable[str]) -> str:
+    """Return the text without the parts ``last`` of the collection at a path, whatever they say.
+
+    If that was all, the collection goes as well.
+    """
+    trail: list[tuple[Collection, Sequence[Part]]] = []
     node: Node = root
     for step in steps:
-        part = _child(node, step)
-        assert part is not None
-        assert isinstance(node, Collection)
-        trail.append((node, part))
-        node = part.value
-    while len(trail) > 1 and len(trail[-1][0].parts) == 1:
+        trail.append(_children(node, [step]))
+        node = trail[-1][1][0].value
+    trail.append(_children(node, last))
+    while len(trail) > 1 and len(trail[-1][0].parts) == len(trail[-1][1]):
         trail.pop()
-    parent, part = trail[-1]
-    return _take_out(parent, part).text
+    parent, parts = trail[-1]
+    text = parent.source.text
+    for part in sorted(parts, key=lambda part: part.start, reverse=True):
+        made = _take_out(parent, part)
+        text = text[: made.start] + text[made.start + len(made.was or "") :]
+    return text
 
 
 def difference(actual: Part, wanted: Part, *, at_end: bool = True) -> Node | None:
@@ -165,6 +176,13 @@ def _child(node: Node, step: str) -> Part | None:
     return None
 
 
+def _children(node: Node, steps: Iterable[str]) -> tuple[Collection, list[Part]]:
+    """Return a collection, and those of its parts that are known to be there."""
+    assert isinstance(node, Collection)
+    found = [_child(node, step) for step in steps]
+    return node, [part for part in found if part is not None]
+
+
 def _tested(parent: Collection, part: Part | None, operation: Operation) -> Splice:
     assert part is not None
     assert operation.part is not None
@@ -183,13 +201,11 @@ def _lines(key: Node | None, value: Part, indent: str) -> list[str]:
     return list(layout.lines([entry], indent))
 
 
-def _insert(holder: Part | None, parent: Collection, operation: Operation, index: int) -> Splice:
-    assert operation.part is not None
+def _insert(holder: Part | None, parent: Collection, operations: Sequence[Operation], index: int) -> Splice:
     source = parent.source
-    key = scalar(operation.steps[-1], operation.node) if isinstance(parent, MappingNode) else None
     newline = line_break(source)
     if parent.parts:
-        lines = _lines(key, operation.part, _indent(parent))
+        lines = _added(parent, operations, _indent(parent))
         before = _line_end(parent.parts[index - 1]) if index else _line_break_before(parent.parts[0])
         return _spliced(source, before, before, "".join(newline + line for line in lines))
     if not isinstance(holder, Entry):
@@ -198,10 +214,19 @@ def _insert(holder: Part | None, parent: Collection, operation: Operation, index
     if source.text[colon : parent.end] not in (" []", " {}"):
         raise InputError(parent.problem("an empty list or mapping is written [] or {} here", "then enable the option"))
     column = holder.start - source.line_start(holder.start)
-    lines = _lines(key, operation.part, " " * (column + (2 if key else 0)))
+    lines = _added(parent, operations, " " * (column + (2 if isinstance(parent, MappingNode) else 0)))
     end = _line_end(holder)
     new = source.text[parent.end : end] + "".join(newline + line for line in lines)
     return Splice(source.text[:colon] + new + source.text[end:], colon, colon + len(new))
+
+
+def _added(parent: Collection, operations: Sequence[Operation], indent: str) -> list[str]:
+    found: list[str] = []
+    for operation in operations:
+        assert operation.part is not None
+        key = scalar(operation.steps[-1], operation.node) if isinstance(parent, MappingNode) else None
+        found += _lines(key, operation.part, indent)
+    return found
 
 
 def _take_out_last(holder: Part | None, parent: Collection, part: Part) -> Splice:
