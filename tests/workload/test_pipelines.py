@@ -118,7 +118,7 @@ def test_measures_the_accuracy_on_what_it_made_of_the_images(storage: str, new_c
     images = {"val2017/1.jpg": "", "val2017/2.jpg": "", "annotations/instances_val2017.json": "{}"}
     cluster, folder = furnished(new_cluster, objects, images)
     pods = run(cluster, objects)
-    assert ends(pods) == [("preprocessing", 0), ("inference", 0)]
+    assert ends(pods) == [("preprocessing", 0), ("evaluation", 0)]
     assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
     for pod in pods:
         (record,) = pod.records
