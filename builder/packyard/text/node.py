@@ -198,7 +198,8 @@ class Mapping(Collection):
     def entry(self, name: str) -> Entry | None:
         """Return the first entry with this key, or None."""
         for entry in self.entries:
-            if entry.name == name:
+            key = entry.key  # not by `Entry.name`, as nothing is done more often
+            if isinstance(key, Scalar) and key.value == name:
                 return entry
         return None
 
