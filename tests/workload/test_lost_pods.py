@@ -16,7 +16,7 @@ import yaml
 
 from packyard.source.package import Package, UseCase
 from usecases import CATALOGUE, PACKAGES
-from workload import catalogue, deploy
+from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object
 
@@ -51,7 +51,9 @@ def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
     objects = catalogue.set_objects(package, use_case)
-    loses_one(new_cluster(objects), objects)
+    cluster = new_cluster(objects)
+    zoo.store_copies(cluster, deploy.jobs_of(cluster, objects))
+    loses_one(cluster, objects)
 
 
 def loses_one(cluster: Cluster, objects: list[Object]) -> None:

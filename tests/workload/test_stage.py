@@ -1,18 +1,30 @@
-"""The staging script, and the real aws: how it reaches a storage without TLS, or with a certificate of its own."""
+"""The staging script, and who waits for it.
+
+With the real aws: how it reaches a storage without TLS, or with a certificate of its own.
+"""
 
 from __future__ import annotations
 
+import json
 import ssl
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 import real
+from packyard.source.package import Package, UseCase
+from usecases import PACKAGES
+from workload import catalogue, controllers, deploy, zoo
+from workload.cluster import Cluster
+from workload.objects import Object
 
 _LISTING = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -100,3 +112,61 @@ def test_stages_over_what_its_variables_say_and_nothing_else(
         assert done.returncode == 0, done.stdout + done.stderr
         assert (folder / "a").read_text() == "cats"
         assert (folder / ".staged").read_text() == "s3://bucket/data\n"
+
+
+#: Where a run reads a copy on its node, what its pods do first.
+WAITING = [
+    pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+    for package in PACKAGES
+    for use_case in package.use_cases
+    if "node-local" in use_case.overlays and use_case.base != "node-staging"
+]
+
+
+@pytest.mark.parametrize(("package", "use_case"), WAITING)
+def test_a_run_begins_when_the_copy_of_its_node_is_complete_and_not_before(
+    package: Package, use_case: UseCase, new_cluster: Callable[[list[Object]], Cluster]
+) -> None:
+    objects = catalogue.set_objects(package, use_case)
+    reading = [job for job in deploy.jobs_of(new_cluster(objects), objects) if _reads_data(job)]
+    assert len(reading) == 2
+    for job in reading:
+        cluster = new_cluster(objects)  # with a node of its own
+        pod = controllers.job(job)[0]
+        pod["spec"]["containers"][0]["command"] = ["/bin/sh", "-c", "exit 0"]
+        with ThreadPoolExecutor() as threads:
+            starting = threads.submit(cluster.start, pod)
+            time.sleep(2)
+            assert not starting.done()
+            zoo.store_copies(cluster, [job])
+            assert starting.result(30).wait() == 0
+
+
+def _reads_data(job: Object) -> bool:
+    containers = job["spec"]["template"]["spec"]["containers"]
+    return any(mount["name"] == "storage" for each in containers for mount in each["volumeMounts"])
+
+
+@pytest.mark.parametrize(("package", "use_case"), WAITING)
+def test_a_run_is_placed_beside_copies_on_nodes_alone(package: Package, use_case: UseCase) -> None:
+    """Another staging of the same model fills a claim; its pod stands on a node without a copy."""
+    (near,) = {
+        json.dumps(terms["labelSelector"]["matchLabels"], sort_keys=True)
+        for terms in _find("podAffinity", catalogue.set_objects(package, use_case))
+        for terms in terms["requiredDuringSchedulingIgnoredDuringExecution"]
+    }
+    beside = [
+        each.path
+        for each in package.use_cases
+        for labels in _find("labels", catalogue.set_objects(package, each))
+        if json.loads(near).items() <= labels.items()
+    ]
+    assert set(beside) == {"staging/node-local"}
+
+
+def _find(key: str, value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from ([value[key]] if key in value else [])
+        value = list(value.values())
+    for each in value if isinstance(value, list) else []:
+        yield from _find(key, each)

@@ -111,6 +111,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
                 leaves_its_output(record, worker)
     # All at once, for they may wait for each other. Parameter servers end with the others, however far they came.
     made = deploy.jobs_of(cluster, objects)
+    zoo.store_copies(cluster, made)
     cluster.hold = any(is_parameter_server(item["spec"]["template"]) for item in made)
     servers, jobs, pods = (
         [pod for item in items for pod in deploy.run_pods(cluster, item)]
@@ -141,7 +142,7 @@ def is_parameter_server(pod: Object) -> bool:
 
 def is_staging(pod: Pod) -> bool:
     """Whether a pod copies input data; one that finds a copy has nothing to do."""
-    return component(pod.described) == "staging"
+    return component(pod.described) in ("staging", "node-staging")
 
 
 def component(pod: Object) -> str:

@@ -9,7 +9,7 @@ import gzip
 import io
 import tarfile
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from workload.cluster import Cluster
 from workload.objects import Object
@@ -88,6 +88,20 @@ def furnish(cluster: Cluster) -> None:
     }
     for path, data in files.items():
         cluster.put(path, data)
+
+
+def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
+    """Write what says that staging has copied the input data to the node, where the pods of jobs wait for it."""
+    for spec in (item["spec"]["template"]["spec"] for item in jobs):
+        volumes = {volume["name"]: volume for volume in spec["volumes"]}
+        for container in spec.get("initContainers", []):
+            marker = {each["name"]: each.get("value") for each in container.get("env", [])}.get("COPY_MARKER")
+            for mount in container["volumeMounts"] if marker else []:
+                if PurePosixPath(marker).is_relative_to(mount["mountPath"]):
+                    below = PurePosixPath(marker).relative_to(mount["mountPath"])
+                    file = cluster.storage(volumes[mount["name"]]) / below
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text("s3://bucket\n")
 
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
