@@ -28,6 +28,7 @@ from packyard.setters.plan import Plan
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import Composed, compose
+from packyard.source.option import DEFINITIONS
 from packyard.source.package import Package, UseCase
 from packyard.source.security import LEVELS
 
@@ -102,9 +103,7 @@ class Directory:
         return replace(self, files={**self.files, **self.plan(values).files}) if values else self
 
     def plan(self, values: Mapping[str, str]) -> Plan:
-        planned = plan_values(self._package_files, Request({name: [text] for name, text in values.items()}))
-        assert planned is not None
-        return planned
+        return _plan(self._package_files, values)
 
     @property
     def options(self) -> list[str]:
@@ -116,8 +115,11 @@ class Directory:
         return build_all(kustomize, namespace, [(self, options)])[0]
 
     def write(self, folder: Path, fields: Object) -> None:
-        """Write the directory, with more ``fields`` in its kustomization."""
-        for path, data in self.files.items():
+        """Write the directory, with more ``fields`` in its kustomization.
+
+        What an option requires has its example, as a user writes it who adds the option as a component.
+        """
+        for path, data in {**self.files, **self._filled_options}.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
         with (folder / "kustomization.yaml").open("a") as kustomization:
@@ -128,10 +130,28 @@ class Directory:
         own = [path for path in self.files if re.fullmatch(r"[^/]+\.yaml", path) and path != "kustomization.yaml"]
         return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
 
+    @cached_property
+    def _filled_options(self) -> Mapping[str, bytes]:
+        found: dict[str, bytes] = {}
+        for path, data in self.files.items():
+            folder, _, name = path.rpartition("/")
+            option = Directory({"Krmfile": data}) if name == DEFINITIONS else None
+            if option and option.examples:
+                patches = {each: self.files[each] for each in self.files if each.startswith(folder) and each != path}
+                planned = _plan(PackageFiles(data, patches), option.examples)
+                found |= {each: planned.files[each] for each in patches if each in planned.files}
+        return found
+
     @property
     def _package_files(self) -> PackageFiles:
         resources = {path: data for path, data in self.files.items() if path.endswith(".yaml")}
         return PackageFiles(self.files["Krmfile"], resources)
+
+
+def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
+    planned = plan_values(files, Request({name: [text] for name, text in values.items()}))
+    assert planned is not None
+    return planned
 
 
 def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:

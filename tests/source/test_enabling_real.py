@@ -73,7 +73,7 @@ def test_these_options_and_no_others_exclude_each_other() -> None:
         if are_rivals(folder.parent, pair)
     }
     datasets = ("dataset-bucket", "dataset-claim", "dataset-host-path")
-    assert found == {("debug", "gpu-tuning"), *combinations(datasets, 2)}
+    assert found == {("argument", "debug"), ("debug", "gpu-tuning"), *combinations(datasets, 2)}
 
 
 @pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())

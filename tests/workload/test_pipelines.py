@@ -127,6 +127,22 @@ def test_measures_the_accuracy_on_what_it_made_of_the_images(storage: str, new_c
     assert [parts[-3:] for parts in records] == [("output", "coco", "coco_val.record")]
 
 
+def test_the_option_argument_reaches_what_trains_and_what_measures(kustomize5: Path, new_cluster: NewCluster) -> None:
+    data = {"train.csv": "1\n", "val2017/1.jpg": "", "annotations/instances_val2017.json": "{}"}
+    for name, component in ((WIDE_DEEP, "training"), (RFCN, "evaluation")):
+        package, use_case = USE_CASES[f"{name}/pipeline/user-allocated-pvc"]
+        objects = catalogue.with_option(kustomize5, package, use_case, "argument")
+        cluster, _ = furnished(new_cluster, objects, data)
+        pods = run(cluster, objects)
+        reached = {
+            pod.described["metadata"]["labels"]["app.kubernetes.io/component"]
+            for pod in pods
+            for record in pod.records
+            if record["argv"][-1] == "--verbose=1"
+        }
+        assert reached == {component}
+
+
 @each_storage
 def test_the_benchmark_finds_the_model_that_was_unpacked(storage: str, new_cluster: NewCluster) -> None:
     objects = set_objects(f"{RFCN}/serving/{storage}")

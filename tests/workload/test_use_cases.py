@@ -71,7 +71,9 @@ def test_runs_to_its_end_with_an_option(
     objects = catalogue.with_option(kustomize5, package, use_case, option)
     if seen(objects) == seen(catalogue.set_objects(package, use_case)):
         pytest.skip("no process sees it")
-    run_all(objects, new_cluster)
+    cluster = run_all(objects, new_cluster)
+    if option == "argument":
+        assert all("--verbose=1" in record["argv"] for pod in cluster.pods for record in pod.records)
 
 
 def seen(objects: list[Object]) -> list[Any]:
@@ -88,8 +90,8 @@ def _without(keys: frozenset[str], value: Any) -> Any:
     return [_without(keys, each) for each in value] if isinstance(value, list) else value
 
 
-def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
-    """Apply the objects of a use case, and see all that runs to its end."""
+def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
+    """Apply the objects of a use case, see all that runs to its end, and return where it ran."""
     workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "TrainJob", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
@@ -127,6 +129,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> None:
         assert pod.records or is_staging(pod), f"{pod.name} did not start its program:\n{pod.log}"
         for record in of_first_container(pod):
             is_as_its_pod_says(record, pod, cluster)
+    return cluster
 
 
 def of_first_container(pod: Pod) -> list[dict[str, Any]]:
