@@ -123,3 +123,19 @@ def texts() -> Iterator[str]:
         _, rule = param.values
         assert isinstance(rule, Rule)
         yield rule.text
+
+
+DIGEST = f"@sha256:{'0' * 64}"
+IMAGES = [
+    pytest.param(setter, id=f"{file.parent.name}-{name}")
+    for file in sorted(real.REPOSITORY.glob("*/*/Krmfile"))
+    for name, setter in parse_krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters.items()
+    if name.endswith("_IMAGE")
+]
+
+
+@pytest.mark.parametrize("setter", IMAGES)
+def test_an_image_that_is_one_parameter_has_a_tag_or_a_digest(setter: Setter) -> None:
+    ends = ("", ":1.0", DIGEST, f":1.0{DIGEST}", "@sha256:0", f"{DIGEST}:1.0")
+    admitted = [end for end in ends if not faults(setter, [f"registry.example.com:5000/team/training{end}"])]
+    assert admitted == [":1.0", DIGEST, f":1.0{DIGEST}"]

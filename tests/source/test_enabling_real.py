@@ -203,7 +203,7 @@ def test_kustomize_3_sets_what_is_folded_in(use_case: Path, names: list[str], cf
     values = {name: text for name in sorted(own) if (text := another_value(setters[name]))}
     assert values
     for name, text in values.items():
-        cfg3.done("set", ".", name, text, cwd=theirs)
+        cfg3.done("set", "--", ".", name, text, cwd=theirs)
         change_setters(ours, {name: [text]})
     assert reading.objects(theirs) == reading.objects(ours)
     assert reading.objects(ours) != reading.objects(use_case)
