@@ -1,9 +1,10 @@
 # Every target sets up what it needs, and is quick the second time. Needed: git, make, python3 >= 3.10 with venv,
 # and Go >= 1.26 for `tools` alone. A folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself. That of manifests/ pins the modules that its files are from.
+# JOBS tests run at a time: twice as many as processors, since a third of their time they wait for clusters and processes.
 
 PYTHON ?= python3
-JOBS   ?= 2
+JOBS   ?= 4
 ARGS   ?=
 FUZZ   ?= 100000
 
