@@ -128,9 +128,10 @@ def written_out(sources: list[dict[str, Any]]) -> None:
 
 @each_use_case
 def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
-    """In the use case as shipped, and in one where all other setters were given values, too."""
+    """In the use case as shipped, and in the first of its base also where all other setters were given values."""
     shipped = in_memory(package, use_case)
-    for before in (shipped, set_values(shipped, others(shipped))):
+    first = next(item for item in package.use_cases if item.base == use_case.base)
+    for before in (shipped, set_values(shipped, others(shipped))) if use_case is first else (shipped,):
         for name, setter in setters(before).items():
             changed = set_values(before, {name: another(setter)})
             assert changed.resources != before.resources, f"{name} changes no field"

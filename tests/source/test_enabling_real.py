@@ -165,7 +165,7 @@ def enabled(folder: Path, names: Iterable[str]) -> None:
         assert enable(folder, name).after
 
 
-@pytest.mark.parametrize("use_case", USE_CASES)
+@pytest.mark.parametrize("use_case", distinct(), ids=lambda folder: folder.relative_to(CASES).as_posix())
 def test_values_set_meanwhile_stay_and_nothing_else_does(use_case: Path, tmp_path: Path) -> None:
     ours, theirs = copied(use_case, tmp_path / "ours"), copied(use_case, tmp_path / "theirs")
     names = names_of(ours)

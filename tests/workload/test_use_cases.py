@@ -195,7 +195,7 @@ def finds_what_its_pod_has_staged(record: dict[str, Any], pod: Pod) -> None:
     if "stage-dataset" not in [each["name"] for each in pod.described["spec"].get("initContainers", [])]:
         return
     (copying,) = pod.init_records
-    assert copying["argv"][1:] == ["s3", "sync", "--no-progress", "s3:///", "/staging"]
+    assert copying["argv"][1:] == ["s3", "sync", "--no-progress", "s3://team-datasets/", "/staging"]
     assert (copying["user"], copying["group"]) == (catalogue.USER, catalogue.GROUP)
     has_no_privilege(copying)
     assert (seen_from_here(pod, record["environment"]["DATASET_DIR"]) / "file").read_text() == "content\n"
