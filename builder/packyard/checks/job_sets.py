@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packyard.checks import pod as pods
 from packyard.checks.parsed import Parsed
+from packyard.text.document import mappings
 from packyard.text.node import Mapping, Node, Scalar
 
 #: Kinds that hold the template of a JobSet.
@@ -50,7 +50,7 @@ class JobSet:
     @property
     def pod_sets(self) -> Iterator[PodSet]:
         """Its pods by their role."""
-        for job in pods.mappings(self.spec.get("replicatedJobs")):
+        for job in mappings(self.spec.get("replicatedJobs")):
             inner = job.mapping("template", "spec")
             sizes = self._sizes(job, inner)
             is_indexed = inner is not None and inner.text("completionMode") != "NonIndexed"

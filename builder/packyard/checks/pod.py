@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packyard.text.document import walk
+from packyard.text.document import mappings, walk
 from packyard.text.node import Mapping, Node, Scalar, Sequence
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers", "sidecars")
@@ -52,12 +52,6 @@ def templates(root: Node) -> list[Mapping]:
         if isinstance(node, Mapping) and spec and isinstance(spec.get("containers"), Sequence):
             found.append(node)
     return found
-
-
-def mappings(node: Node | None) -> list[Mapping]:
-    """Return the mappings in a list; nothing where it is no list."""
-    items = node.items if isinstance(node, Sequence) else []
-    return [item.value for item in items if isinstance(item.value, Mapping)]
 
 
 def names(node: Node | None) -> list[Scalar]:

@@ -11,7 +11,7 @@ from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, reached
 from packyard.setters.definition import Definitions, Setter
-from packyard.text.document import walk
+from packyard.text.document import mappings, walk
 from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -95,7 +95,7 @@ class _Package:
 
 def _sleeps(root: Mapping) -> bool:
     """Say whether a Pod is there for somebody to look around from: all that it does is sleep."""
-    containers = [container for pod in pods.find(root) for container in pods.mappings(pod.spec.get("containers"))]
+    containers = [container for pod in pods.find(root) for container in mappings(pod.spec.get("containers"))]
     commands = [command for each in containers if isinstance(command := each.get("command"), Sequence)]
     words = [command.items[0].value for command in commands if command.items]
     return len(words) == len(containers) > 0 and all(
@@ -153,7 +153,7 @@ def _variables(root: Mapping, kind: str) -> Iterator[tuple[str, Node | None]]:
         yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
     for pod in pods.find(root):
         for container in pod.containers:
-            yield from ((each.text("name"), each.get("value")) for each in pods.mappings(container.get("env")))
+            yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
 
 
 def _classes(root: Mapping, package: _Package) -> Iterator[Finding]:
@@ -182,7 +182,7 @@ def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
         yield from _token(pod.spec, package)
     if kind == "MPIJob":
         yield from _root_with_group(pod, package)
-    for volume in pods.mappings(pod.spec.get("volumes")):
+    for volume in mappings(pod.spec.get("volumes")):
         path = volume.entry("hostPath")
         if path and isinstance(path.value, Mapping) and not path.value.text("type"):
             message = "a hostPath without type is an empty directory on every node that has none there"

@@ -15,7 +15,7 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, reached
 from packyard.errors import suggest
 from packyard.setters.comment import parse
-from packyard.text.document import walk
+from packyard.text.document import mappings, walk
 from packyard.text.node import Entry, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
 
@@ -94,7 +94,7 @@ def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
             elif entry.name == "imagePullSecrets":
                 yield from (_Reference("Secret", name) for name in pods.names(entry.value) if name.value)
             elif entry.name == "subjects":
-                accounts = (item for item in pods.mappings(entry.value) if item.text("kind") == "ServiceAccount")
+                accounts = (item for item in mappings(entry.value) if item.text("kind") == "ServiceAccount")
                 names = (account.get("name") for account in accounts if not account.text("namespace"))
                 yield from (_Reference("ServiceAccount", name) for name in names if isinstance(name, Scalar))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed, reached
+from packyard.text.document import mappings
 from packyard.text.node import Entry, Scalar
 from packyard.text.node import Mapping as MappingNode
 
@@ -32,9 +33,9 @@ def _ports(
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
     templates = [each for root in parsed.objects for each in pods.templates(root) if _matches(each, selector)]
     containers = [container for each in templates for pod in pods.find(each) for container in pod.containers]
-    declared = [port for container in containers for port in pods.mappings(container.get("ports"))]
+    declared = [port for container in containers for port in mappings(container.get("ports"))]
     spec = service.mapping("spec")
-    for port in pods.mappings(spec.get("ports")) if spec and declared else ():
+    for port in mappings(spec.get("ports")) if spec and declared else ():
         target = port.get("targetPort") or port.get("port")
         if not isinstance(target, Scalar) or not target.value:
             continue

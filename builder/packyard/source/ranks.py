@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from packyard.source.accumulate import Expanded, Object
-from packyard.text.document import parse_text
-from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.document import mappings, parse_text
+from packyard.text.node import Entry, Mapping, Scalar, Sequence, Source
 from packyard.text.scalar import double_quoted, is_plain_text
 
 _VERSION = "kubeflow.org/v2beta1"
@@ -56,7 +56,7 @@ def is_job(root: Mapping) -> bool:
 def launchers(root: Mapping) -> list[Mapping]:
     """Return the containers of an MPIJob's launcher; none of any other object."""
     pod = root.mapping(*_POD) if is_job(root) else None
-    return _mappings(pod.get("containers")) if pod else []
+    return mappings(pod.get("containers")) if pod else []
 
 
 def missing(container: Mapping, roots: Iterable[Mapping]) -> Iterator[Entry]:
@@ -65,7 +65,7 @@ def missing(container: Mapping, roots: Iterable[Mapping]) -> Iterator[Entry]:
     if not any(_is_mpirun(word) for word in words):
         return
     passed = {name.partition("=")[0] for flag, name in pairwise(words) if flag in _EXPORT}
-    references = (each.mapping("configMapRef") for each in _mappings(container.get("envFrom")))
+    references = (each.mapping("configMapRef") for each in mappings(container.get("envFrom")))
     names = {reference.text("name") for reference in references if reference}
     for root in roots:
         metadata, data = root.mapping("metadata"), root.mapping("data")
@@ -87,8 +87,3 @@ def _texts(container: Mapping, field: str) -> list[str]:
     listed = container.get(field)
     items = [item.value for item in listed.items] if isinstance(listed, Sequence) else []
     return [item.value for item in items if isinstance(item, Scalar)]
-
-
-def _mappings(node: Node | None) -> list[Mapping]:
-    items = node.items if isinstance(node, Sequence) else []
-    return [item.value for item in items if isinstance(item.value, Mapping)]

@@ -108,3 +108,9 @@ def walk(node: Node | None) -> Iterator[Node]:
     elif isinstance(node, SequenceNode):
         for item in node.items:
             yield from walk(item.value)
+
+
+def mappings(node: Node | None) -> list[Mapping]:
+    """Return the mappings in a list; nothing where it is no list."""
+    items = node.items if isinstance(node, SequenceNode) else []
+    return [item.value for item in items if isinstance(item.value, Mapping)]
