@@ -19,6 +19,7 @@ PACKAGE = "packyard"
 ROOMS = (
     "errors",
     "digest",
+    "files",
     "work",
     "text",
     "setters",

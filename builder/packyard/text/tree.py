@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.files import regular
 from packyard.text import journal
-
-#: Without waiting for somebody to write into a pipe.
-_FOR_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Tree:
@@ -41,7 +38,7 @@ class Tree:
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a regular file."""
-        data = self._read[path] = _content(self.prefix + path)
+        data = self._read[path] = regular.read(self.prefix + path)
         return data
 
     def walk(self, below: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
@@ -79,7 +76,7 @@ class Tree:
 
     def _is_as_read(self, path: str) -> bool:
         try:
-            return _content(self.prefix + path) == self._read[path]
+            return regular.read(self.prefix + path) == self._read[path]
         except InputError:  # it is gone, say
             return False
 
@@ -91,27 +88,6 @@ class Tree:
         if not target.is_relative_to(self.root_dir.resolve()):
             raise InputError(Problem(f"is a link to {target}, outside of {self.root_dir}", file=file))
         return str(target)
-
-
-def _content(file: str) -> bytes:
-    try:
-        handle = os.open(file, _FOR_READING)
-    except OSError as error:
-        if not os.path.isfile(file):
-            raise InputError(Problem("is no regular file", file=file)) from error
-        raise UnavailableError(f"{file}: {error.strerror}") from error
-    try:
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            raise InputError(Problem("is no regular file", file=file))
-        data = os.read(handle, state.st_size + 1)
-        while len(data) != state.st_size and (more := os.read(handle, max(state.st_size - len(data), 1 << 16))):
-            data += more
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return data
 
 
 def _names(folder: str) -> tuple[list[str], list[str], set[str]]:

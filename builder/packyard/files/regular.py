@@ -1,0 +1,46 @@
+"""The one reader of files that somebody else may have put there.
+
+A pipe is not waited for, a device not read, a file that never ends not swallowed, and every failure names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from packyard.errors import InputError, Problem, UnavailableError
+
+#: No file that packyard reads whole is larger, unless its reader says so.
+LIMIT = 64 * 1024 * 1024
+
+#: Without waiting for somebody to write into a pipe.
+_FOR_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def read(file: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
+    """Return the bytes of a regular file, links followed.
+
+    Raises `InputError` where it is missing, something else, or longer than ``limit`` bytes, and `UnavailableError`
+    where it may not be read.
+    """
+    name = os.fspath(file)
+    try:
+        handle = os.open(name, _FOR_READING)
+    except OSError as error:
+        if not os.path.isfile(name):
+            raise InputError(Problem("is no regular file", file=name)) from error
+        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise InputError(Problem("is no regular file", file=name))
+        data = os.read(handle, min(state.st_size, limit) + 1)
+        while len(data) != state.st_size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
+            data += more
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    finally:
+        os.close(handle)
+    if len(data) > limit:
+        raise InputError(Problem(f"is longer than {limit} bytes", file=name))
+    return data
