@@ -26,9 +26,9 @@ import real
 from krmfiles import one_setter
 from measuring import process, void
 from packyard.bundle.assemble import assemble
+from packyard.files import journal
 from packyard.setters.change import change_setters
 from packyard.source import workspace
-from packyard.text import journal
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 15
 COPIES = int(sys.argv[2]) if len(sys.argv) > 2 else 100

@@ -12,12 +12,12 @@ import real
 from packyard.checks import judges
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint
+from packyard.files.tree import Tree
 from packyard.setters.directory import read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source import package, workspace
 from packyard.source.compose import compose, compose_all
 from packyard.source.package import UseCase
-from packyard.text.tree import Tree
 from usecases import CASES, option_names, pairs_together
 
 WORKSPACE = workspace.read(real.REPOSITORY)

@@ -10,7 +10,7 @@ import pytest
 
 from faults import KILLS, at_once, content, failures, kills, leftovers
 from packyard.cli import cfg
-from packyard.text import journal
+from packyard.files import journal
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from packyard.errors import ConflictError, InputError
+from packyard.files.history import History
 from packyard.setters.change import change_setters
-from packyard.setters.history import History
 from packyard.source.enabling.change import disable, enable
 
 KRMFILE = """\

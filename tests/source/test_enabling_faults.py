@@ -11,8 +11,8 @@ import pytest
 from faults import KILLS, at_once, content, failures, kills, leftovers
 from krmfiles import one_setter
 from packyard.errors import UnavailableError
+from packyard.files import journal
 from packyard.source.enabling.change import Outcome, disable, enable
-from packyard.text import journal
 
 KRMFILE = one_setter("NAME", "a")
 JOB = """\

@@ -13,6 +13,7 @@ import reading
 from cfg import Cfg
 from packyard.checks import options
 from packyard.errors import ConflictError
+from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import Krmfile
@@ -21,7 +22,6 @@ from packyard.source.enabling import component
 from packyard.source.enabling.change import disable, enable
 from packyard.text.node import Source
 from packyard.text.sharing import Sharing
-from packyard.text.tree import Tree
 from usecases import CASES, are_rivals, deeds, option_pairs, pairs_together
 
 USE_CASES = [

@@ -73,18 +73,18 @@ def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
 
 
 def _options(directory: str) -> list[str]:
+    from packyard.files.tree import Tree
     from packyard.source.enabling import component
-    from packyard.text.tree import Tree
 
     return component.names(Tree(Path(directory)))
 
 
 def _setters(directory: str) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
+    from packyard.files.tree import Tree
     from packyard.setters.directory import find_all, read_package
     from packyard.setters.kpt.package import KptPackage
     from packyard.setters.packagefiles import read_krmfile
-    from packyard.text.tree import Tree
 
     tree = Tree(Path(directory))
     found: dict[str, list[str]] = {}

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import output, state
+from packyard.files.tree import Tree
 from packyard.source.enabling import component
 from packyard.source.enabling.change import Outcome, enable
-from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

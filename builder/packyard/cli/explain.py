@@ -8,10 +8,10 @@ from pathlib import Path
 
 from packyard.cli import output
 from packyard.errors import InputError, Problem, on_one_line, suggest
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
-from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

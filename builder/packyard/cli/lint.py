@@ -16,10 +16,10 @@ from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import fanout, output, sources, state
 from packyard.errors import refuse
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import Workspace
-from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from packyard.cluster.render import render
-from packyard.text import journal
+from packyard.files import journal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import output
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
-from packyard.text.tree import Tree
 
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")

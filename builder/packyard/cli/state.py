@@ -16,13 +16,13 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from packyard.files.history import History
     from packyard.setters.change import Keep
-    from packyard.setters.history import History
 
 
 def history() -> History:
     """Return the history of changes."""
-    from packyard.setters.history import History  # only where something is changed
+    from packyard.files.history import History  # only where something is changed
 
     base = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"  # noqa: PTH117  # a text, which may be empty

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from packyard.errors import InputError, Problem
 
@@ -48,3 +49,19 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
     if real != root and not real.startswith(os.path.join(root, "")):
         raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=named))
     return real
+
+
+def real_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Return each path as `os.path.realpath` does, but look at the folders that several share once only."""
+    folders: dict[str, str] = {}
+    found = []
+    for given in paths:
+        path = os.fspath(given)
+        folder, _, name = path.rpartition("/")
+        if not folder or name in ("", ".", "..") or os.path.islink(path):
+            found.append(os.path.realpath(path))
+            continue
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        found.append(os.path.join(folders[folder], name))
+    return found

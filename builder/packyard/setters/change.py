@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.files import journal
+from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
 from packyard.setters.plan import Copies, Plan, plan, plan_unset
-from packyard.text import journal
-from packyard.text.tree import Tree
 from packyard.text.value import Value
 
 #: Told of a change before it is made: the bytes of every file before (None where there was none) and after (None where

@@ -9,9 +9,9 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from packyard.errors import InputError, Problem
+from packyard.files.tree import Tree
 from packyard.setters.krmfile import NAME
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
-from packyard.text.tree import Tree
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
+from packyard.files import journal
+from packyard.files.tree import Tree
 from packyard.setters.change import Keep
 from packyard.setters.directory import read_resources
 from packyard.setters.krmfile import NAME
-from packyard.text import journal
-from packyard.text.tree import Tree
 
 #: Returns the new bytes of a file, which may be the old ones; gets the file's name for messages as well.
 Rewrite = Callable[[bytes, str], bytes]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from packyard.cli import state
 from packyard.errors import InputError, NotHereError, UsageError
+from packyard.files.tree import Tree
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
 from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan
 from packyard.text.node import Source
-from packyard.text.tree import Tree
 
 
 def header(folder: str, package: str) -> str:

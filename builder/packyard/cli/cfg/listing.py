@@ -8,12 +8,12 @@ from pathlib import Path
 from packyard.cli import flags, tablewriter
 from packyard.cli.cfg import blocks
 from packyard.errors import InputError, UsageError
+from packyard.files import journal
+from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.listing import Counts, Row, list_setters
 from packyard.setters.plan import Copies
-from packyard.text import journal
-from packyard.text.tree import Tree
 
 
 def list_package_setters(words: Sequence[str]) -> int:

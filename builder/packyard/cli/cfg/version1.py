@@ -7,11 +7,11 @@ from pathlib import Path
 
 from packyard.cli import state, tablewriter
 from packyard.errors import InputError
+from packyard.files.tree import Tree
 from packyard.setters import version1
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.files import read, rewrite
 from packyard.setters.packagefiles import read_krmfile
-from packyard.text.tree import Tree
 
 
 def is_alone(folder: str, name: str = "") -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from packyard.files import journal
 from packyard.setters.change import Keep
 from packyard.source.enabling import component, replaced, rivals
 from packyard.source.enabling.component import Component
 from packyard.source.enabling.draft import Draft
 from packyard.source.enabling.fold import fold, others_in, unfold
-from packyard.text import journal
 from packyard.text.sharing import Sharing
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.files.tree import Tree
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules import rule
@@ -20,7 +21,6 @@ from packyard.text.node import Entry, Node, Part, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.plain import to_value
-from packyard.text.tree import Tree
 
 KUSTOMIZATION = "kustomization.yaml"
 _OPERATIONS = ("add", "replace", "remove", "test")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
+from packyard.files.tree import Tree
 from packyard.setters import krmfile
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile, parse_krmfile
@@ -18,7 +19,6 @@ from packyard.text.document import decode, parse_shared
 from packyard.text.node import Entry, Item, Node, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.tree import Tree
 
 
 class Draft:

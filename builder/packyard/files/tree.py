@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
-from packyard.files import regular
-from packyard.text import journal
+from packyard.files import journal, regular
 
 
 class Tree:

@@ -8,8 +8,8 @@ import pytest
 
 from krmfiles import one_setter
 from packyard.errors import ConflictError, InputError
+from packyard.files.history import History
 from packyard.setters.change import change_setters
-from packyard.setters.history import History
 
 KRMFILE = one_setter(value="a")
 
@@ -83,7 +83,7 @@ def test_the_history_keeps_no_more_bytes_than_its_bound_but_the_last_change_what
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history, root = History(tmp_path / "history"), make(tmp_path / "package")
-    monkeypatch.setattr("packyard.setters.history.KEPT_BYTES", 100_000)
+    monkeypatch.setattr("packyard.files.history.KEPT_BYTES", 100_000)
     for number in range(20):
         set_value(history, root, f"{number}-" + "v" * 5_000)
     sizes = [file.stat().st_size for file in (tmp_path / "history").iterdir()]

@@ -10,10 +10,10 @@ import pytest
 from faults import at_once, failures, kills, leftovers
 from krmfiles import one_setter
 from packyard.errors import ConflictError, InputError, UnavailableError
+from packyard.files import journal
+from packyard.files.paths import real_paths
+from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
-from packyard.text import journal
-from packyard.text.paths import real_paths
-from packyard.text.tree import Tree
 
 KRMFILE = one_setter(value="a", is_set=True)
 FILES = ("one.yaml", "two.yaml", "sub/three.yaml")

@@ -13,15 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
-from packyard.text import journal
-from packyard.text.paths import real_paths
-from packyard.text.value import Value
+from packyard.files import journal
+from packyard.files.paths import real_paths
 
 KEPT = 100
 KEPT_BYTES = 256 << 20
 
 
-class Entry(Value):
+class Entry:
     """One command's change: the files that it wrote, by absolute path.
 
     Before is None for one that it made, after for one that it removed.

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packyard.errors import UnavailableError
-from packyard.text.paths import real_paths
+from packyard.files.paths import real_paths
 
 JOURNAL = ".packyard-journal"
 _SUFFIX = ".packyard-new"
