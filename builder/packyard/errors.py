@@ -107,11 +107,19 @@ def refuse(problems: Iterable[Problem]) -> None:
         raise InputError(*found)
 
 
+_LONG, _NEAR = 256, 500  # to look for the nearest name is slow for long names, and for many
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return the hint ``did you mean 'X'?`` for the known name nearest to ``name``, or an empty text."""
+    from bisect import bisect
     from difflib import get_close_matches  # slow to import, and only needed for an error
 
-    choices: Sequence[str] = sorted(known)
+    choices: Sequence[str] = sorted(choice for choice in known if len(choice) < _LONG)
+    near = bisect(choices, name)
+    choices = choices[max(0, near - _NEAR) : near + _NEAR]  # of many, those that begin alike: each takes its time
+    if len(name) >= _LONG:
+        return ""
     by_fold = {choice.casefold(): choice for choice in choices}
     nearest = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.5)
     return f"did you mean '{by_fold[nearest[0]]}'?" if nearest else ""

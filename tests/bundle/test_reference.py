@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
-from packyard.bundle.reference import Reference, check_name, check_version, is_prerelease, order
+from packyard.bundle.reference import Reference, check_name, check_version, identity, is_prerelease, order
 from packyard.errors import InputError
 
 ORDERED = [
@@ -44,6 +45,49 @@ def test_zeros_prefix_and_build_metadata_only_tell_apart_what_is_otherwise_equal
     assert len({order(version) for version in same}) == len(same)
 
 
+SPELLINGS = [
+    ["1.2.0", "v1.2.0", "1.2", "v1_2", "01.2", "1.2.0.0", "1.2.0+build.5"],
+    ["1.0-rc1", "1.0rc1", "1.0.0-rc.1", "v1.0-RC1", "1.0_rc01"],
+    ["1.0.post1", "1.0-POST.1"],
+    ["2024.01.31", "2024.1.31"],
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
+def test_one_version_has_many_spellings(spellings: list[str]) -> None:
+    assert len({identity(version) for version in spellings}) == 1
+    assert len({order(version) for version in spellings}) == len(spellings)
+
+
+def test_different_versions_are_not_taken_for_spellings_of_one() -> None:
+    versions = [*ORDERED, "1.0.0-rc1.1", "1.2", "12", "1.20", "1.0-a", "1.0-b", "1.0.0-1"]
+    assert len({identity(version) for version in versions}) == len(versions)
+
+
+def test_numbers_in_a_version_are_bounded_by_its_length() -> None:
+    longest = "9" * 127
+    assert order(longest) > order("1")
+    for version in ("9" * 5000, "1." * 3000 + "1", "1-" + "a" * 200):
+        for use in (order, identity, check_version, is_prerelease):
+            with pytest.raises(InputError, match="is not a version") as caught:
+                use(version)
+            assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "choice", ["latest", "^1", "~1.2", ">=1.0", "*", "1.*", "1 - 2", "<2,>=1", f"sha256:{'0' * 64}", "sha256:0a"]
+)
+def test_what_asks_packyard_to_choose_is_refused_with_a_version_to_ask_for(choice: str) -> None:
+    asked = Reference.parse(f"bert@{choice}")
+    assert (asked.name, asked.version) == ("bert", None)
+    says = rf"packyard cannot choose {choice!r} yet (give a version: packyard get bert@1.10; it has 2.0-rc1, 1.10, 1.9)"
+    with pytest.raises(InputError, match=re.escape(says)):
+        asked.check_choice(["1.9", "1.10", "2.0-rc1"])
+    with pytest.raises(InputError, match=r"\(give a version: packyard get bert@1\.0\)"):
+        asked.check_choice()
+    Reference.parse("bert@1.0").check_choice()
+
+
 @pytest.mark.parametrize(("version", "expected"), [("1.0-rc1", True), ("1.0", False), ("1.0.post1", False)])
 def test_knows_pre_releases(version: str, expected: bool) -> None:
     assert is_prerelease(version) is expected
@@ -55,7 +99,10 @@ def test_reads_a_reference_and_writes_it_back() -> None:
     assert str(Reference.parse("bert@v2.7.0")) == "bert@v2.7.0"
 
 
-@pytest.mark.parametrize("text", ["", "@1.0", "bert@", "Bert", "bert@latest", "a@1@2", "../bert", "bert@1/2"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "@1.0", "bert@", "Bert", "bert@newish", "a@1@2", "../bert", "bert@1/2", "b@^1/2", "b@^\n", "b@>" + "9" * 500],
+)
 def test_refuses_what_is_no_reference(text: str) -> None:
     with pytest.raises(InputError, match="is not a"):
         Reference.parse(text)

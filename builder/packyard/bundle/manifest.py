@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from packyard.bundle import record
+from packyard.bundle import record, reference
 from packyard.bundle.requirements import Requirement
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
@@ -98,8 +98,8 @@ class Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         fields = record.parse(data, kind="Bundle", file=FILE)
         return cls(
-            name=fields.text("name"),
-            version=fields.text("version"),
+            name=fields.checked("name", reference.check_name),
+            version=fields.checked("version", reference.check_version),
             model=fields.text_map("model"),
             files=fields.digest_map("files"),
             use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},

@@ -2,12 +2,14 @@
 
 A reader takes the fields that it knows; the rest is kept and written back, so that an older packyard does not change
 the digest of what a newer one wrote. Reading stops at the first fault, with its path: ``setters.FOO.required``.
+What is read may be made to harm: its size, its depth, the number of its values and the length of numbers are bounded.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from json.encoder import encode_basestring
 from typing import Any, TypeVar
 
@@ -15,6 +17,10 @@ from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 
 API_VERSION = "packyard/v1"
+
+#: No document is longer, in bytes, or deeper, or has more objects and lists, or more values.
+LIMIT = 16 * 1024 * 1024
+_DEPTH, _GROUPS, _VALUES = 64, 250_000, 1_000_000
 
 _T = TypeVar("_T")
 
@@ -27,16 +33,45 @@ def to_bytes(document: Mapping[str, object]) -> bytes:
 def parse(data: bytes, *, kind: str, file: str) -> Fields:
     """Read the document of an API ``kind``; ``file`` is its name in messages."""
     try:
-        document = json.loads(data.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
-        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+        document = _document(data)
     except (ValueError, RecursionError) as error:
         raise IntegrityError(Problem(f"is not JSON that can be kept: {error}", file=file)) from error
     fields = Fields(document, file=file)
-    found = f"{fields.text('apiVersion')} {fields.text('kind')}"
+    found = f"{fields.text('apiVersion'):.80} {fields.text('kind'):.80}"
     if found != f"{API_VERSION} {kind}":
         problem = f"expected {API_VERSION} {kind}, found {found}"
         raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
     return fields
+
+
+def _document(data: bytes) -> object:
+    """Read JSON, or raise `ValueError` for what is none, harms, or could not be written again."""
+    if len(data) > LIMIT:
+        raise ValueError(f"it is longer than {LIMIT} bytes")
+    if data.count(b"{") + data.count(b"[") > _GROUPS or data.count(b",") > _VALUES:
+        raise ValueError("it has too many values")
+    document = json.loads(
+        data.decode(),
+        object_pairs_hook=_unique,
+        parse_int=_whole,
+        parse_float=_decimal,
+        parse_constant=_no_constant,
+    )
+    level = [document]
+    for _ in range(_DEPTH):
+        level = [item for value in level for item in _items(value)]
+        if not level:
+            return document
+    raise ValueError(f"it is deeper than {_DEPTH} levels")
+
+
+def _items(value: object) -> Iterable[object]:
+    """Return what is in a value; `ValueError` for a text with half a character, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        value.encode()
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    return value if isinstance(value, list) else ()
 
 
 def _text(value: object, indent: str) -> str:
@@ -77,9 +112,13 @@ class Fields:
             raise self._wrong(self._at(key), "a size", number)
         return number
 
+    def checked(self, key: str, check: Callable[[str], object]) -> str:
+        """Take a text that ``check`` admits."""
+        return self._checked(self._at(key), self.text(key), check)
+
     def digest(self, key: str) -> Digest:
         """Take a digest."""
-        return self._digest(self._at(key), self.text(key))
+        return Digest(self.checked(key, Digest.parse))
 
     def value(self, key: str) -> object:
         """Take whatever is there; it must be."""
@@ -113,7 +152,8 @@ class Fields:
 
     def digest_map(self, key: str) -> dict[str, Digest]:
         """Take an object whose values are digests."""
-        return {name: self._digest(f"{self._at(key)}.{name}", text) for name, text in self.text_map(key).items()}
+        items = self.text_map(key).items()
+        return {name: Digest(self._checked(f"{self._at(key)}.{name}", text, Digest.parse)) for name, text in items}
 
     def rest(self) -> dict[str, object]:
         """Return the fields that were not taken."""
@@ -121,24 +161,29 @@ class Fields:
 
     def _take(self, key: str, kind: type[_T], name: str) -> _T:
         if key not in self._left:
-            raise IntegrityError(Problem(f"{self._at(key)}: is missing", file=self._file))
+            raise self._error(self._at(key), "is missing")
         value = self._left.pop(key)
         if not isinstance(value, kind):
             raise self._wrong(self._at(key), name, value)
         return value
 
-    def _digest(self, path: str, text: str) -> Digest:
+    def _checked(self, path: str, text: str, check: Callable[[str], object]) -> str:
         try:
-            return Digest.parse(text)
+            check(text)
         except InputError as error:
-            raise IntegrityError(Problem(f"{path}: {error}", file=self._file)) from error
+            raise self._error(path, str(error)) from error
+        return text
 
     def _at(self, key: str) -> str:
         return f"{self._path}.{key}" if self._path else key
 
     def _wrong(self, path: str, expected: str, found: object) -> IntegrityError:
-        shown = repr(found) if len(repr(found)) < 80 else type(found).__name__
-        return IntegrityError(Problem(f"{path or 'the document'}: expected {expected}, found {shown}", file=self._file))
+        short = not isinstance(found, (str, list, dict)) or (isinstance(found, str) and len(found) < 80)
+        shown = repr(found) if short else type(found).__name__
+        return self._error(path or "the document", f"expected {expected}, found {shown}")
+
+    def _error(self, path: str, message: str) -> IntegrityError:
+        return IntegrityError(Problem(f"{path[:200]}: {message}", file=self._file))
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -146,6 +191,19 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(document) != len(pairs):
         raise ValueError("a key is there twice")
     return document
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
+
+
+def _decimal(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number that is too large")
+    return number
 
 
 def _no_constant(text: str) -> object:
