@@ -12,6 +12,7 @@ from packyard.bundle.manifest import UseCase
 from packyard.channel.stores import Store
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
+from packyard.files.regular import LIMIT
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
@@ -43,9 +44,9 @@ class FailingStore:
     def put(self, key: str, data: bytes) -> None:
         self._count(lambda: self._store.put(key, data))
 
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         self._count(lambda: None)
-        return self._store.get(key)
+        return self._store.get(key, limit=limit)
 
     def list(self, prefix: str) -> Sequence[str]:
         self._count(lambda: None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from packyard.channel.stores import NotFoundError
+from packyard.channel.stores import NotFoundError, TooLongError
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError
 
@@ -28,6 +28,12 @@ class StoreContract:
     def test_gets_what_was_put(self, store: Store) -> None:
         store.put("v1.0+x/a_b-c.tar.gz", b"\0\r\n\xff")
         assert store.get("v1.0+x/a_b-c.tar.gz") == b"\0\r\n\xff"
+
+    def test_refuses_what_is_longer_than_whoever_asks_can_use(self, store: Store) -> None:
+        store.put("a", b"12")
+        assert store.get("a", limit=2) == b"12"
+        with pytest.raises(TooLongError, match="is larger than 1 bytes"):
+            store.get("a", limit=1)
 
     def test_keeps_empty_objects(self, store: Store) -> None:
         store.put("a", b"")

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from channel.store_contract import StoreContract
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
-from packyard.errors import ConflictError, UnavailableError
+from packyard.errors import ConflictError, InputError, UnavailableError
 
 
 class TestDirectoryStore(StoreContract):
@@ -109,7 +109,7 @@ def test_a_failing_swap_keeps_the_old_object(store: DirectoryStore, monkeypatch:
 
 
 def test_a_missing_channel_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="nowhere: no such file or directory"):
+    with pytest.raises(MissingStoreError, match="nowhere: no such file or directory"):
         DirectoryStore(tmp_path / "nowhere").get("index/index.json")
 
 
@@ -165,3 +165,133 @@ def test_a_reader_sees_old_or_new_bytes_of_a_swapped_object_and_nothing_else(sto
     done.set()
     reader.join()
     assert seen <= set(versions)
+
+
+# What somebody else may have put there.
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    program = (
+        "import sys, pathlib; from packyard.channel.stores.directory import DirectoryStore\n"
+        "from packyard.digest import Digest; from packyard.errors import InputError\n"
+        "store = DirectoryStore(pathlib.Path(sys.argv[1]))\n"
+        "for verb, *data in ((store.get,), (store.put, b'1'), (store.swap, b'1', None)):\n"
+        "    try: verb('a/b', *data)\n"
+        "    except InputError as error: print(error)\n"
+    )
+    (tmp_path / "a").mkdir()
+    os.mkfifo(tmp_path / "a" / "b")
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert done.stdout.splitlines() == [f"{tmp_path}/a/b: is no regular file"] * 3, done.stderr
+    assert stat.S_ISFIFO((tmp_path / "a" / "b").stat().st_mode)
+
+
+def outside(tmp_path: Path) -> dict[str, bytes | None]:
+    folder = tmp_path / "outside"
+    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("a/b", "../../outside/file"),
+        ("a/b", "../../outside/new"),
+        ("a/b", "/dev/zero"),
+        ("a", "../outside"),
+        ("a", "../outside/missing"),
+        ("a", "x"),
+        ("x", "a"),
+    ],
+)
+def test_no_link_leads_out_of_the_directory(tmp_path: Path, link: str, target: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_bytes(b"secret")
+    (tmp_path / "channel").mkdir()
+    store = DirectoryStore(tmp_path / "channel")
+    if "/" in link:
+        store.put("a/other", b"")
+    if link in ("x", "a") and target in ("x", "a"):  # two links that lead to each other
+        (tmp_path / "channel" / target).symlink_to(link)
+    (tmp_path / "channel" / link).symlink_to(target)
+    before = outside(tmp_path)
+    for verb in (
+        lambda: store.get("a/b"),
+        lambda: store.put("a/b", b"1"),
+        lambda: store.swap("a/b", b"1", None),
+        lambda: store.swap("a/b", b"1", Digest.of(b"secret")),
+    ):
+        with pytest.raises((InputError, UnavailableError), match=r"outside of|[Ll]ink|no such|Invalid|exists"):
+            verb()
+    assert "a/file" not in store.list("")
+    assert outside(tmp_path) == before
+
+
+def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) -> None:
+    (tmp_path / "real" / "1.0").mkdir(parents=True)
+    (tmp_path / "real" / "1.0" / "a").write_bytes(b"1")
+    (tmp_path / "real" / "1").symlink_to("1.0")
+    (tmp_path / "channel").symlink_to("real")
+    assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"
+
+
+def test_a_lock_that_is_a_link_creates_nothing_elsewhere(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnavailableError, match=r"\.lock"):
+        store.swap("head", b"1", None)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_lock_that_is_never_given_back_is_not_waited_for_without_end(tmp_path: Path) -> None:
+    holder = DirectoryStore(tmp_path)
+    with holder._lock(), pytest.raises(UnavailableError, match=r"\.lock: is held by another writer"):
+        DirectoryStore(tmp_path, patience=0.1).swap("head", b"1", None)
+    DirectoryStore(tmp_path, patience=0.1).swap("head", b"1", None)
+
+
+def test_a_file_above_the_limit_is_not_read(store: DirectoryStore, tmp_path: Path) -> None:
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(TooLongError, match="a: is larger than 10 bytes"):
+        store.get("a", limit=10)
+    with pytest.raises((UnavailableError, InputError), match=r"larger|longer"):
+        store.get("a")
+    with pytest.raises(InputError, match="longer"):
+        store.put("a", b"1")
+    store.put("b", b"0123456789")
+    assert store.get("b", limit=10) == b"0123456789"
+
+
+def test_a_folder_in_the_place_of_a_file_is_said_to_be_one(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "index" / "index.json").mkdir(parents=True)
+    with pytest.raises(NotFoundError, match=r"index\.json: is a directory"):
+        store.get("index/index.json")
+    for verb in (lambda: store.put("index/index.json", b""), lambda: store.swap("index/index.json", b"", None)):
+        with pytest.raises((UnavailableError, InputError), match=r"index\.json: "):
+            verb()
+
+
+def test_a_file_in_the_place_of_a_channel_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(MissingStoreError, match="file: is not a directory"):
+        DirectoryStore(tmp_path / "file").get("a")
+
+
+def test_folders_deeper_than_any_channel_are_not_walked(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a/b", b"")
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=descriptor)
+        below = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
+    os.close(descriptor)
+    assert store.list("") == ["a/b"]
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # too deep for Python's
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a/" * 3000, "\udcff"])
+def test_an_odd_name_of_a_channel_is_no_traceback(name: str) -> None:
+    with pytest.raises(UnavailableError):
+        DirectoryStore(Path("nowhere") / name).get("a")

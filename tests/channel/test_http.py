@@ -116,7 +116,7 @@ def test_stops_at_the_limit_however_much_the_server_sends(answers: dict[str, Ans
 
     answers["/models/a"] = flood
     with pytest.raises(UnavailableError, match="is larger than 100000 bytes"):
-        HTTPStore(address, limit=100_000).get("a")
+        HTTPStore(address).get("a", limit=100_000)
     assert len(sent) < 5000
 
 
@@ -129,7 +129,7 @@ def test_a_transfer_that_breaks_off_is_not_taken_for_the_whole(answers: dict[str
 def test_does_not_wait_for_ever(answers: dict[str, Answer], address: str) -> None:
     answers["/models/a"] = lambda _: time.sleep(0.5)
     with pytest.raises(UnavailableError, match="did not answer in time"):
-        HTTPStore(address, timeout=(0.1, 0.1)).get("a")
+        HTTPStore(address, patience=0.1).get("a")
 
 
 def test_does_not_wait_for_ever_for_the_rest(answers: dict[str, Answer], address: str) -> None:
@@ -139,7 +139,7 @@ def test_does_not_wait_for_ever_for_the_rest(answers: dict[str, Answer], address
 
     answers["/models/a"] = stall
     with pytest.raises(UnavailableError, match="did not answer in time"):
-        HTTPStore(address, timeout=(0.1, 0.1)).get("a")
+        HTTPStore(address, patience=0.1).get("a")
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:

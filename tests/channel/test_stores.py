@@ -17,7 +17,7 @@ def test_a_path_and_a_file_address_are_a_directory(tmp_path: Path, address: str)
     assert (channel_dir / "a").read_bytes() == b"1"
 
 
-@pytest.mark.parametrize("address", ["http://localhost:1/x", "https://user:secret@example.com/x/"])
+@pytest.mark.parametrize("address", ["http://localhost:1/x", "https://user:secret@example.com/x/", "HTTP://h"])
 def test_a_web_address_is_a_web_server(address: str) -> None:
     assert repr(open_store(address)).startswith("HTTPStore('http")
 
@@ -27,7 +27,7 @@ def test_any_other_scheme_is_refused_and_the_known_ones_are_named() -> None:
         open_store("ftp://example.com/channel")
 
 
-@pytest.mark.parametrize("address", ["file://server/share", "file://"])
+@pytest.mark.parametrize("address", ["file://server/share", "file://", "file://[", "file:///a%00b"])
 def test_a_file_address_of_another_machine_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="names no local directory"):
         open_store(address)

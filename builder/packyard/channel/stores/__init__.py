@@ -7,32 +7,43 @@ dot: names that begin with one are the store's own (temporary files, locks), and
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from packyard.channel.stores.store import NotFoundError, Store, check_key
+from packyard.channel.stores.store import (
+    PATIENCE,
+    MissingStoreError,
+    NotFoundError,
+    Store,
+    TooLongError,
+    check_key,
+)
 from packyard.errors import InputError, Problem
 
-__all__ = ["NotFoundError", "Store", "check_key", "open_store"]
+__all__ = ["PATIENCE", "MissingStoreError", "NotFoundError", "Store", "TooLongError", "check_key", "open_store"]
 
 
-def open_store(address: str) -> Store:
-    """Open the store at a directory's path, a ``file://`` or an ``http(s)://`` address (read-only)."""
+def open_store(address: str, *, patience: float = PATIENCE) -> Store:
+    """Open the store at a directory's path, a ``file://`` or an ``http(s)://`` address (read-only).
+
+    ``patience``: seconds that one request, or the wait for another writer, may take.
+    """
     from packyard.channel.stores.directory import DirectoryStore
     from packyard.channel.stores.http import HTTPStore
 
     scheme, separator, _ = address.partition("://")
     if not separator:
-        return DirectoryStore(Path(address))
-    if scheme == "file":
-        return DirectoryStore(_file_path(address))
-    if scheme in ("http", "https"):
-        return HTTPStore(address)
+        return DirectoryStore(Path(address), patience=patience)
+    if scheme.lower() == "file":
+        return DirectoryStore(_file_path(address), patience=patience)
+    if scheme.lower() in ("http", "https"):
+        return HTTPStore(address, patience=patience)
     hint = "use a directory, file://, http:// or https://"
     raise InputError(Problem(f"no kind of channel has an address that begins with '{scheme}://'", hint=hint))
 
 
 def _file_path(address: str) -> Path:
-    parts = urlsplit(address)
-    if parts.netloc not in ("", "localhost") or not parts.path:
+    host, slash, path = address.partition("://")[2].partition("/")
+    path = slash + unquote(path)
+    if host not in ("", "localhost") or not path or "\0" in path:
         raise InputError(Problem(f"{address!r} names no local directory", hint="write file:///path/to/channel"))
-    return Path(unquote(parts.path))
+    return Path(path)

@@ -6,6 +6,8 @@ never replaces) or renamed (`swap`, under a lock) into it. A writer that is kill
 
 File systems without hard links cannot create exclusively and whole at once: there `put` takes the lock, looks, and
 renames, so that it excludes other packyards, but not somebody who copies files there by hand at that very moment.
+
+What lies in the directory may be anybody's: no link leads out of it, and only regular files are read, up to a limit.
 """
 
 from __future__ import annotations
@@ -13,24 +15,33 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import random
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.channel.stores.store import NotFoundError, check_key
+from packyard.channel.stores.store import PATIENCE, MissingStoreError, NotFoundError, TooLongError, check_key
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
+from packyard.files import paths, regular
+from packyard.files.regular import LIMIT
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_DEPTH = 32  # folders in folders; no channel has so many
 
 
 class DirectoryStore:
-    """The store whose keys are the paths below a directory, which is created by the first write."""
+    """The store whose keys are the paths below a directory, which is created by the first write.
 
-    def __init__(self, root_dir: Path) -> None:
+    ``patience``: the seconds that a writer waits for another one.
+    """
+
+    def __init__(self, root_dir: Path, *, patience: float = PATIENCE) -> None:
         self._root_dir = root_dir
+        self._patience = patience
 
     def __repr__(self) -> str:
         return f"DirectoryStore({str(self._root_dir)!r})"
@@ -42,14 +53,14 @@ class DirectoryStore:
             if file.is_file() or not self._create(file, data):
                 _check_same(file, data)
 
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
         file = self._file(key)
         with _translated(file):
-            found = _read(file)
-        if found is None:
-            missing = file if self._root_dir.is_dir() else self._root_dir
-            raise NotFoundError(Problem("no such file or directory", file=str(missing)))
+            found = _read(file, limit)
+            if found is None:
+                self._check_root()
+                raise NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
         return found
 
     def list(self, prefix: str) -> Sequence[str]:
@@ -70,9 +81,17 @@ class DirectoryStore:
                 raise ConflictError(Problem(problem, file=str(file)))
             self._place(file, data, os.replace)
 
+    def _check_root(self) -> None:
+        if not self._root_dir.is_dir():
+            problem = "is not a directory" if self._root_dir.exists() else "no such file or directory"
+            raise MissingStoreError(Problem(problem, file=str(self._root_dir), hint="is this the place of a channel?"))
+
     def _file(self, key: str) -> Path:
         check_key(key)
-        return self._root_dir / key
+        file = self._root_dir / key
+        with _translated(file):
+            paths.inside(self._root_dir, key)
+        return file
 
     def _create(self, file: Path, data: bytes) -> bool:
         """Create ``file`` exclusively; return False if it is there."""
@@ -112,9 +131,14 @@ class DirectoryStore:
     def _lock(self) -> Iterator[None]:
         """Hold the store's one lock, waiting for it; all packyards that write here take it."""
         _make_dir(self._root_dir)
-        descriptor = os.open(self._root_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        file, end = self._root_dir / ".lock", time.monotonic() + self._patience
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            while not _locked(descriptor):
+                if time.monotonic() > end:
+                    hint = "run again when no other packyard writes there"
+                    raise UnavailableError(Problem("is held by another writer", file=str(file), hint=hint))
+                time.sleep(random.uniform(0, 0.02))
             yield
         finally:
             os.close(descriptor)
@@ -123,24 +147,39 @@ class DirectoryStore:
         if not start_dir.is_dir():
             return
         for directory, names, files in os.walk(start_dir, onerror=_raise):
-            names[:] = [name for name in names if not name.startswith(".")]
+            folder = Path(directory).relative_to(self._root_dir)
+            names[:] = [name for name in names if not name.startswith(".") and len(folder.parts) < _DEPTH]
             for file in files:
                 if not file.startswith("."):
-                    yield (Path(directory) / file).relative_to(self._root_dir).as_posix()
+                    yield (folder / file).as_posix()
 
 
-def _read(file: Path) -> bytes | None:
+def _read(file: Path, limit: int = LIMIT) -> bytes | None:
+    """Return a file's bytes, or None where there is no object: nothing, or a folder."""
     try:
-        return file.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        state = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    if stat.S_ISDIR(state.st_mode):
+        return None
+    if state.st_size > limit:
+        raise TooLongError(Problem(f"is larger than {limit} bytes", file=str(file), hint="is this a channel?"))
+    return regular.read(file, limit=limit)
 
 
 def _check_same(file: Path, data: bytes) -> None:
-    found, wanted = Digest.of(file.read_bytes()), Digest.of(data)
+    found, wanted = Digest.of(regular.read(file)), Digest.of(data)
     if found != wanted:
         problem = f"exists with other bytes: {found} is there, {wanted} was to be written"
         raise ConflictError(Problem(problem, file=str(file), hint="what is published never changes"))
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _make_dir(directory: Path) -> None:
@@ -173,5 +212,5 @@ def _translated(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where = str(error.filename or file)
+        where = str(error.filename2 or error.filename or file)
         raise UnavailableError(Problem(error.strerror or str(error), file=where)) from error

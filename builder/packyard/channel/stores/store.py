@@ -7,15 +7,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from packyard.errors import InputError, UnavailableError
+from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
     from packyard.digest import Digest
+
+#: Seconds that one request, or the wait for another writer, may take, unless somebody says otherwise.
+PATIENCE = 300.0
 
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
 
 
 class NotFoundError(UnavailableError):
     """The store answers, and has nothing under that key."""
+
+
+class MissingStoreError(NotFoundError):
+    """There is no store at all at this address."""
+
+
+class TooLongError(UnavailableError):
+    """An object has more bytes than whoever asks for it can use."""
 
 
 class Store(Protocol):
@@ -27,8 +39,8 @@ class Store(Protocol):
         The same bytes again succeed and leave the object alone; other bytes are a `ConflictError`.
         """
 
-    def get(self, key: str) -> bytes:
-        """Return an object's bytes, or raise `NotFoundError`."""
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes, or raise `NotFoundError`, or `TooLongError` beyond ``limit`` bytes."""
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""

@@ -1,0 +1,413 @@
+"""Requests to servers that harm: each ends soon, at a bound, with a sentence, and gives no secret away."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from channel.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
+from packyard.channel.stores import NotFoundError, TooLongError, transfer
+from packyard.channel.stores.http import HTTPStore
+from packyard.errors import UnavailableError
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000, key: str = "a") -> bytes:
+    """Get a key, in a thread of its own: that it ends is what most tests here are about."""
+    outcome: list[bytes | Exception] = []
+
+    def run() -> None:
+        try:
+            outcome.append(HTTPStore(address, patience=patience).get(key, limit=limit))
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert outcome, "still waiting"
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0]
+
+
+def refused(script: Script, says: str, *, patience: float = 20.0, limit: int = 1_000_000) -> Server:
+    with answering(script) as server, pytest.raises(UnavailableError, match=says) as caught:
+        get(server.address, patience=patience, limit=limit)
+    assert str(caught.value).startswith(server.address)
+    return server
+
+
+SLOW: dict[str, Script] = {
+    "says nothing": lambda _: slowly(itertools.repeat(b"")),
+    "a status line": for_ever(b"HTTP/1.1 200 O", b"K", slow=True),
+    "continue": for_ever(b"", CONTINUE, slow=True),
+    "headers": for_ever(HEAD, b"X: y\r\n", slow=True),
+    "one header": for_ever(HEAD + b"X: ", b"y", slow=True),
+    "a body": for_ever(HEAD + b"\r\n", b" ", slow=True),
+    "a body with its length": for_ever(HEAD + b"Content-Length: 100000\r\n\r\n", b" ", slow=True),
+    "a chunk's size": for_ever(CHUNKED, b"0", slow=True),
+    "chunks": for_ever(CHUNKED, b"1\r\n \r\n", slow=True),
+    "trailers": for_ever(CHUNKED + b"0\r\n", b"X: y\r\n", slow=True),
+    "a redirection's headers": for_ever(b"HTTP/1.1 302 Found\r\nLocation: /y\r\n", b"X: y\r\n", slow=True),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_slow_server_is_waited_for_until_the_deadline(name: str) -> None:
+    refused(SLOW[name], r"did not answer in time \(0\.4 seconds\).*PACKYARD_TIMEOUT", patience=0.4)
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_server_has_to_send_at_some_speed_in_all_that_it_sends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_WINDOW", 0.3)
+    refused(SLOW[name], "sends less than 1000 bytes a second")
+
+
+def test_a_server_that_is_fast_enough_may_take_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_WINDOW", 0.2)
+    body = bytes(1000)
+    with answering(lambda _: slowly([HEAD + b"\r\n", *[body] * 10])) as server:
+        assert get(server.address) == body * 10
+
+
+ENDLESS: dict[str, tuple[Script, str]] = {
+    "continue": (for_ever(b"", CONTINUE * 100, slow=False), "headers or frames without end"),
+    "headers": (for_ever(HEAD, b"X: y\r\n" * 1000, slow=False), "nonsense"),
+    "one header": (for_ever(HEAD + b"X: ", b"y" * 5000, slow=False), "nonsense"),
+    "folded header": (for_ever(HEAD + b"X: y", b"\r\n " + b"y" * 5000, slow=False), "nonsense|without end"),
+    "a status line": (for_ever(b"HTTP/1.1 200 O", b"K" * 5000, slow=False), "nonsense"),
+    "a body": (for_ever(HEAD + b"\r\n", b" " * 100_000, slow=False), "is larger than 1000000 bytes"),
+    "chunks": (for_ever(CHUNKED, b"400\r\n" + b" " * 1024 + b"\r\n", slow=False), "is larger than 1000000 bytes"),
+    "tiny chunks": (for_ever(CHUNKED, b"1\r\n \r\n" * 1000, slow=False), "headers or frames without end"),
+    "a chunk's name": (for_ever(CHUNKED + b"1;", b"x" * 5000, slow=False), "nonsense"),
+    "a chunk's size": (for_ever(CHUNKED, b"0" * 5000, slow=False), "nonsense|broke off"),
+    "trailers": (for_ever(CHUNKED + b"0\r\n", b"X: y\r\n" * 1000, slow=False), "headers or frames without end"),
+    "redirections": (lambda _: [redirect("/a")], "redirects more than 10 times"),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_server_that_never_stops_is_stopped_soon(name: str) -> None:
+    script, says = ENDLESS[name]
+    server = refused(script, says)
+    assert server.sent < 20_000_000
+
+
+def test_the_body_of_a_redirection_is_not_read() -> None:
+    found = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n"
+    flood = for_ever(found, bytes(100_000), slow=False)
+    with answering(lambda request: [answer(b"1")] if b"GET /b" in request else flood(request)) as server:
+        assert get(server.address) == b"1"
+    assert server.sent < 20_000_000
+
+
+def test_all_redirections_share_one_deadline() -> None:
+    def script(_: bytes) -> Iterator[bytes]:
+        time.sleep(0.2)
+        yield redirect("/a")
+
+    assert len(refused(script, "did not answer in time", patience=0.5).requests) < 5
+
+
+def test_nine_redirections_are_followed_wherever_they_lead() -> None:
+    with answering(files({"/x/b": b"1"})) as last:
+
+        def script(request: bytes) -> list[bytes]:
+            path = request.split()[1].decode()
+            return [redirect(f"{last.address}/x/y/../b" if len(path) > 9 else f"{path}x?q=1")]
+
+        with answering(lambda request: script(request.replace(b"?q=1", b""))) as first:
+            assert get(first.address) == b"1"
+    assert len(first.requests) == 9
+
+
+NONSENSE = {
+    "no HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "binary": bytes(range(256)),
+    "no status": b"HTTP/1.1\r\n\r\n",
+    "a status that is no number": b"HTTP/1.1 OK 200\r\n\r\n",
+    "a negative status": b"HTTP/1.1 -200 OK\r\n\r\n",
+    "another protocol": b"HTTP/2.0 200 OK\r\n\r\n",
+    "a length of 5000 digits": HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}",
+    "a length of 20 digits": HEAD + b"Content-Length: " + b"9" * 20 + b"\r\n\r\n{}",
+    "a negative length": HEAD + b"Content-Length: -5\r\n\r\n{}",
+    "a length with a sign": HEAD + b"Content-Length: +2\r\n\r\n{}",
+    "a length in other digits": HEAD + "Content-Length: \u0662\r\n\r\n{}".encode(),
+    "an empty length": HEAD + b"Content-Length: \r\n\r\n{}",
+    "two lengths": HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "101 headers": HEAD + b"X: y\r\n" * 101 + b"\r\n",
+    "a chunk without a size": CHUNKED + b"x\r\n{}\r\n0\r\n\r\n",
+    "a chunk of negative size": CHUNKED + b"-2\r\n{}\r\n0\r\n\r\n",
+    "an address without end": b"HTTP/1.1 302 Found\r\nLocation: http://[::1\r\nContent-Length: 0\r\n\r\n",
+    "an address with a port that is none": answer(b"", b"Location: http://h:x/", status=b"301 Moved"),
+    "an address that is no text": answer(b"", b"Location: http://\xff\xfe/", status=b"307 Moved"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_is_called_nonsense(name: str) -> None:
+    refused(lambda _: [NONSENSE[name]], "the server answers nonsense|the transfer failed")
+
+
+CUT = {
+    "a closed connection": b"",
+    "half a status": b"HTTP/1.1 2",
+    "half a body": HEAD + b"Content-Length: 9\r\n\r\nhalf",
+    "a length and chunks": HEAD + b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "half a chunk": CHUNKED + b"9\r\nhalf",
+    "no last chunk": CHUNKED + b"2\r\n{}\r\n",
+    "an endless chunk": CHUNKED + b"f" * 18 + b"\r\nx",
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_what_breaks_off_is_not_taken_for_the_whole(name: str) -> None:
+    refused(lambda _: [CUT[name]], "the transfer failed|nonsense|of 9 bytes arrived")
+
+
+def test_a_length_above_the_limit_is_refused_without_reading() -> None:
+    script = for_ever(HEAD + b"Content-Length: 1000001\r\n\r\n", bytes(1000), slow=True)
+    with answering(script) as server, pytest.raises(TooLongError, match="is larger than 1000000 bytes"):
+        get(server.address)
+
+
+def test_the_same_length_twice_is_taken() -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"]) as server:
+        assert get(server.address) == b"{}"
+
+
+@pytest.mark.parametrize(
+    "location", ["ftp://127.0.0.1/x", "file:///etc/passwd", "javascript:alert(1)", "http://", "data:,x", "http:///x"]
+)
+def test_a_redirection_to_what_is_no_web_address_is_refused(location: str) -> None:
+    refused(lambda _: [redirect(location)], "redirects to what is no web address|redirects more than 10")
+
+
+def test_a_redirection_without_a_location_is_an_answer_like_any_other() -> None:
+    refused(lambda _: [answer(status=b"302 Found")], "answers HTTP 302")
+
+
+def test_no_encoding_is_unpacked() -> None:
+    with answering(lambda _: [answer(b"\x1f\x8bnot gzip at all", b"Content-Encoding: gzip, br, deflate")]) as server:
+        assert get(server.address) == b"\x1f\x8bnot gzip at all"
+
+
+# Names and connections.
+
+
+def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    def resolve(*_: object, **__: object) -> None:
+        released.wait(20)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with pytest.raises(UnavailableError, match=r"example\.com/a: the server did not answer in time"):
+        get("http://example.com", patience=0.3)
+    released.set()
+
+
+def test_a_server_that_accepts_no_connection_is_not_waited_for() -> None:
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+        with pytest.raises(UnavailableError, match="did not answer in time"):
+            get(f"http://127.0.0.1:{full.getsockname()[1]}", patience=0.3)
+        for each in waiting:
+            each.close()
+
+
+def test_a_server_that_never_greets_is_not_waited_for() -> None:
+    with (
+        answering(lambda _: slowly(itertools.repeat(b""))) as server,
+        pytest.raises(UnavailableError, match="did not answer in time"),
+    ):
+        get(server.address.replace("http:", "https:"), patience=0.3)
+
+
+# Proxies.
+
+
+def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(lambda _: [answer(b"1")]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        assert get("http://models.invalid/x") == b"1"
+    assert proxy.requests[0].startswith(b"GET http://models.invalid/x/a HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic " + base64.b64encode(b"who:s3cret") in proxy.requests[0]
+
+
+PROXIES = {
+    "slow": (for_ever(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", slow=True), "did not answer in time"),
+    "endless": (for_ever(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 1000, slow=False), "without end"),
+    "refuses": (lambda _: [answer(status=b"407 Who are you")], "the proxy cannot be reached, or refuses"),
+    "mad": (lambda _: [b"\xff\r\n\r\n"], "the proxy cannot be reached, or refuses|nonsense"),
+}
+
+
+@pytest.mark.parametrize("name", PROXIES)
+def test_a_proxy_that_harms_is_bounded_like_a_server(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, says = PROXIES[name]
+    with answering(script) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        with pytest.raises(UnavailableError, match=says) as caught:
+            get("https://models.invalid/x", patience=1.0)
+    assert proxy.requests[0].startswith(b"CONNECT models.invalid:443 ")
+    assert "s3cret" not in str(caught.value)
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 with its key, by nobody whom anybody trusts."""
+    folder = tmp_path_factory.mktemp("tls")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=test"
+    command = ["openssl", *words.split(), "-addext", "subjectAltName=IP:127.0.0.1"]
+    try:
+        subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs openssl")
+    (folder / "both.pem").write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
+    return folder
+
+
+@pytest.fixture
+def tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "both.pem")
+    return context
+
+
+def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> None:
+    with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match="not trusted"):
+        get(server.address)
+    assert server.requests == []
+
+
+def test_no_redirection_leads_from_https_to_http(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    with (
+        answering(files({"/a": b"1"})) as plain,
+        answering(lambda _: [redirect(f"{plain.address}/a")], tls=tls) as server,
+        pytest.raises(UnavailableError, match="redirects from https to http"),
+    ):
+        get(server.address)
+    assert plain.requests == []
+
+
+def test_a_body_over_tls_is_bounded_like_any_other(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    with answering(files({"/a": b"1"}), tls=tls) as server:
+        assert get(server.address) == b"1"
+    for script, says in ((SLOW["trailers"], "in time"), ENDLESS["continue"]):
+        with answering(script, tls=tls) as server, pytest.raises(UnavailableError, match=says):
+            get(server.address, patience=1.0)
+
+
+# Users and passwords.
+
+
+def authorizations(server: Server) -> list[str]:
+    """Return the user and password of each request, an empty text where there is none."""
+    lines = [line for request in server.requests for line in [*request.split(b"\r\n"), b"end"]]
+    found, last = [], ""
+    for line in lines:
+        if line.startswith(b"Authorization: Basic "):
+            last = base64.b64decode(line.split()[2]).decode()
+        elif line == b"end":
+            found.append(last)
+            last = ""
+    return found
+
+
+def with_user(server: Server, text: str = "user:given") -> str:
+    return server.address.replace("//", f"//{text}@")
+
+
+@pytest.fixture
+def netrc(tmp_path: Path) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        (tmp_path / ".netrc").write_text(text)
+        (tmp_path / ".netrc").chmod(0o600)
+
+    return write
+
+
+def test_the_address_goes_before_netrc(netrc: Callable[[str], None]) -> None:
+    netrc("machine 127.0.0.1 login other password other\n")
+    with answering(files({"/a": b"1"})) as server:
+        get(with_user(server))
+        get(with_user(server, "user"))
+        get(with_user(server, "us%C3%A9r:p%40:"))
+        get(server.address)
+    assert authorizations(server) == ["user:given", "user:", "usér:p@:", "other:other"]
+
+
+def test_a_redirection_on_the_same_server_keeps_them_and_any_other_drops_them(netrc: Callable[[str], None]) -> None:
+    with answering(files({"/b": b"1"})) as other:
+
+        def script(request: bytes) -> list[bytes]:
+            return [redirect("/x" if request.startswith(b"GET /a") else f"{other.address}/b")]
+
+        with answering(script) as server:
+            assert get(with_user(server)) == b"1"
+            netrc("machine 127.0.0.1 login other password other\n")
+            assert get(with_user(server)) == b"1"
+    assert authorizations(server) == ["user:given"] * 4
+    assert authorizations(other) == ["", "other:other"]
+
+
+def test_no_server_chooses_whom_the_next_one_takes_us_for() -> None:
+    with (
+        answering(files({"/b": b"1"})) as other,
+        answering(lambda _: [redirect(f"{with_user(other, 'evil:evil')}/b")]) as server,
+    ):
+        assert get(server.address) == b"1"
+    assert authorizations(other) == [""]
+
+
+@pytest.mark.parametrize("script", [files({}), lambda _: [b"x"], lambda _: [redirect("http://[")], SLOW["a body"]])
+def test_no_message_shows_them(script: Script) -> None:
+    with answering(script) as server, pytest.raises(UnavailableError) as caught:
+        get(with_user(server, "user:s3cr%2Ft"), patience=0.5)
+    shown = f"{caught.value}{caught.value!r}{caught.value.__cause__!r}"
+    assert "s3cr" not in shown
+    assert base64.b64encode(b"user:s3cr/t").decode() not in shown
+
+
+def test_a_netrc_that_cannot_be_read_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / ".netrc").write_bytes(b"machine \xff\n")
+    with answering(files({})) as server, pytest.raises(UnavailableError, match=r"cannot be asked for") as caught:
+        get(server.address)
+    assert not isinstance(caught.value, NotFoundError)
