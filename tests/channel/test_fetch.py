@@ -142,3 +142,57 @@ def test_refuses_to_unpack_what_differs_from_the_manifest_inside(plain: Director
 def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
     with pytest.raises(InputError, match="is not a"):
         fetch(store, reference)
+
+
+def test_fetches_a_version_however_it_is_spelled(store: DirectoryStore) -> None:
+    assert fetch(store, "bert@v1.10.0").open() == bundle("bert", "1.10")
+
+
+@pytest.mark.parametrize("choice", ["latest", "^1", "~1.9", "sha256:" + "0" * 64])
+def test_refuses_to_choose_and_names_the_versions_that_there_are(store: DirectoryStore, choice: str) -> None:
+    says = r"packyard cannot choose '.*' yet \(give a version: packyard get bert@1\.10; it has 2\.0-rc1, 1\.10, 1\.9\)"
+    with pytest.raises(InputError, match=says):
+        fetch(store, f"bert@{choice}")
+    with pytest.raises(InputError, match="no bundle 'bret'"):
+        fetch(store, f"bret@{choice}")
+
+
+def test_plain_files_do_not_tell_what_to_choose(plain: DirectoryStore) -> None:
+    with pytest.raises(InputError, match=r"cannot choose '\^1' yet \(give a version: packyard get bert@1\.0\)"):
+        fetch(plain, "bert@^1")
+
+
+@pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])
+def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> None:
+    with pytest.raises(UnavailableError, match=r"^nosuch: no such file or directory"):
+        fetch(DirectoryStore(Path("nosuch")), reference)
+
+
+def change_entry(tmp_path: Path, **changes: object) -> None:
+    file = tmp_path / "channel" / index.KEY
+    document = json.loads(file.read_bytes())
+    (item,) = (item for item in document["entries"] if item["version"] == "1.9")
+    item.update(changes)
+    file.write_text(json.dumps(document))
+
+
+def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:
+    change_entry(tmp_path, tar=Digest.of(b"another"))
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected the tar {Digest.of(b'another')}, found sha256:"):
+        fetch(store, "bert@1.9").open()
+
+
+@pytest.mark.parametrize(
+    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "is said to have 1000000000000 bytes")]
+)
+def test_no_more_is_read_than_the_index_says(store: DirectoryStore, tmp_path: Path, size: int, says: str) -> None:
+    change_entry(tmp_path, size=size)
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: {says}"):
+        fetch(store, "bert@1.9")
+
+
+def test_a_checksum_file_without_end_is_not_read(plain: DirectoryStore, tmp_path: Path) -> None:
+    with (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").open("r+b") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(UnavailableError, match=r"bert\.tar\.gz\.sha256: is larger than 4096 bytes"):
+        fetch(plain, "bert@1.9")

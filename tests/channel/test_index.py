@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,41 @@ def test_refuses_the_same_tar_with_another_file_digest() -> None:
         INDEX.add(Entry(name="bert", version="1.9", tar=ENTRIES[0].tar, digest=Digest.of(b"z"), size=1))
 
 
+@pytest.mark.parametrize(("name", "version"), [("bert", "v1.9.0"), ("bert", "1.11.0-RC.1"), ("resnet", "2_7")])
+def test_refuses_a_version_in_another_spelling_and_names_the_one_that_is_there(name: str, version: str) -> None:
+    there = INDEX.resolve(name, version)
+    says = rf"^{name}@{version} is published as {there}: .*\(publish as {there.version}, or raise the version\)"
+    for content in (b"", b"other"):
+        with pytest.raises(ConflictError, match=says):
+            INDEX.add(entry(name, version, content))
+
+
+def test_refuses_two_spellings_of_one_version_in_one_call() -> None:
+    with pytest.raises(ConflictError, match=r"^a@v1 is published as a@1\.0"):
+        Index().add(entry("a", "1.0"), entry("a", "v1"))
+    assert len(Index().add(entry("a", "1.0"), entry("b", "v1")).entries) == 2
+
+
+def test_keeps_two_spellings_that_an_index_has_already() -> None:
+    document = json.loads(INDEX.to_bytes())
+    document["entries"].append({**document["entries"][0], "version": "v1.9"})
+    old = Index.parse(json.dumps(document).encode())
+    assert len(old.entries) == 5
+    later = old.add(entry("zoo"))
+    assert all(item in later.entries for item in old.entries)
+    assert later.add(*old.entries) == later
+    assert [later.resolve("bert", text).version for text in ("1.9", "v1.9")] == ["1.9", "v1.9"]
+
+
+@pytest.mark.parametrize("version", ["1.10", "v1.10", "1.10.0", "1.10+build"])
+def test_resolves_a_version_however_it_is_spelled(version: str) -> None:
+    if "+" in version:
+        with pytest.raises(InputError, match="no version"):
+            INDEX.resolve("bert", version)
+    else:
+        assert INDEX.resolve("bert", version).version == "1.10"
+
+
 def test_finds_the_versions_of_a_name_the_oldest_first() -> None:
     assert INDEX.versions("bert") == ("1.9", "1.10", "1.11-rc1")
     assert INDEX.versions("nothing") == ()
@@ -109,6 +145,57 @@ def test_refuses_an_index_with_a_size_that_is_none(size: object) -> None:
     document["entries"][1]["size"] = size
     with pytest.raises(IntegrityError, match=r"^index/index\.json: entries\[1\]\.size: expected a"):
         Index.parse(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"name": "../bert"}, r"entries\[1\]\.name: '\.\./bert' is not a name"),
+        ({"name": "a\x1b[31m"}, r"entries\[1\]\.name: 'a\\x1b\[31m' is not a name"),
+        ({"version": "../1"}, r"entries\[1\]\.version: '\.\./1' is not a version"),
+        ({"version": "9" * 5000}, r"entries\[1\]\.version: '9{80}' is not a version"),
+        ({"version": "1.10"}, r"bert@1\.10 is there twice"),
+        ({"size": 10**30}, "a number of 31 digits"),
+    ],
+)
+def test_refuses_an_index_that_leads_elsewhere_or_says_one_thing_twice(change: dict[str, object], says: str) -> None:
+    document = json.loads(INDEX.to_bytes())
+    document["entries"][0]["version"] = "1.10"
+    document["entries"][1] = {**document["entries"][0], "version": "1.9", **change}
+    with pytest.raises(IntegrityError, match=rf"^index/index\.json: .*{says}"):
+        Index.parse(json.dumps(document).encode())
+
+
+def test_thousands_of_entries_take_no_more_than_their_number() -> None:
+    def operations(count: int) -> int:
+        calls = 0
+
+        def count_call(*_: object) -> None:
+            nonlocal calls
+            calls += 1
+
+        entries = [entry(f"p-{number % 50}", f"1.{number}") for number in range(count)]
+        data = Index().add(*entries).to_bytes()
+        sys.setprofile(count_call)
+        try:
+            listed = Index.parse(data).add(entry("new"))
+            listed.resolve("p-7", "1.57")
+            with pytest.raises(InputError):
+                listed.resolve("p_7")
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert operations(2000) < 2.5 * operations(1000)
+
+
+def test_an_index_that_nobody_could_read_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "LIMIT", 3000)
+    store = DirectoryStore(tmp_path)
+    index.record(store, ENTRIES)
+    with pytest.raises(UnavailableError, match=r"index/index\.json: would be longer than 3000 bytes"):
+        index.record(store, [entry(f"p-{number}") for number in range(20)])
+    assert index.read(store) == INDEX
 
 
 @pytest.fixture

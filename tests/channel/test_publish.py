@@ -226,3 +226,68 @@ def test_the_loser_of_a_race_between_two_contents_is_refused(tmp_path: Path) -> 
     with pytest.raises(ConflictError, match="is published with other content"):
         publish(OvertakenStore(tmp_path), [bundle(text="loser")])
     assert fetch(DirectoryStore(tmp_path), "bert").data == bundle(text="winner").data
+
+
+# A channel that has lost its index, and a folder that is none.
+
+
+def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle(), bundle("gpt")])
+    (tmp_path / index.KEY).unlink()
+    before = state(store)
+    says = (
+        r"^index/index\.json: is missing, and the channel is not empty, it has 1\.0/bert\.tar\.gz, .*and 1 more \(bring"
+    )
+    with pytest.raises(ConflictError, match=says):
+        publish(store, [bundle(version="2.0")])
+    with pytest.raises(ConflictError, match=r"it has 1\.0/gpt\.tar\.gz, 1\.0/gpt\.tar\.gz\.sha256 \(bring"):
+        publish(store, [bundle()])
+    assert state(store) == before
+
+
+def test_publishing_again_all_that_lies_there_brings_the_index_back(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle(), bundle("gpt")])
+    before = state(store)
+    (tmp_path / index.KEY).unlink()
+    assert [done.status for done in publish(store, [bundle(), bundle("gpt")])] == ["completed", "completed"]
+    assert state(store) == before
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "a b/c", "\x1b[31m", "packages/p.yaml", "1.0/README"])
+def test_a_folder_that_holds_other_things_does_not_become_a_channel(
+    store: DirectoryStore, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("years of work")
+    with pytest.raises(ConflictError, match="is missing, and the channel is not empty, it has ") as caught:
+        publish(store, [bundle()])
+    assert str(caught.value).isprintable()
+    assert store.list("") == [name]
+
+
+def test_an_empty_folder_becomes_a_channel_and_what_is_beside_a_channels_own_files_stays(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    publish(store, [bundle()])
+    (tmp_path / "index.html").write_text("welcome")
+    publish(store, [bundle(version="2.0")])
+    assert (tmp_path / "index.html").read_text() == "welcome"
+    assert [entry.version for entry in index.read(store).entries] == ["1.0", "2.0"]
+
+
+def test_an_index_comes_before_the_first_bundle(store: DirectoryStore) -> None:
+    with pytest.raises(UnavailableError):
+        publish(FailingStore(store, fail_at=8), [bundle()])
+    assert index.read(store).entries == ()
+    assert "1.0/bert.tar.gz" in store.list("")
+    assert [done.status for done in publish(store, [bundle(), bundle(version="2.0")])] == ["completed", "published"]
+
+
+def test_refuses_a_version_that_is_published_in_another_spelling(store: DirectoryStore) -> None:
+    publish(store, [bundle(version="1.2.0")])
+    before = state(store)
+    for version in ("v1.2.0", "1.2"):
+        for text in ("", "other"):
+            with pytest.raises(ConflictError, match=rf"^bert@{version} is published as bert@1\.2\.0"):
+                publish(store, [bundle(version=version, text=text)])
+    assert state(store) == before

@@ -12,6 +12,9 @@ from packyard.errors import IntegrityError, Problem
 if TYPE_CHECKING:
     from packyard.channel.entry import Entry
 
+LIMIT = 4096
+"""No checksum file is longer, in bytes."""
+
 _LINE = re.compile(rb"([0-9a-f]{64}) [ *][^\n]+\r?\n?")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packyard.bundle import reference
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 
@@ -48,8 +49,8 @@ class Entry:
     def parse(cls, fields: record.Fields) -> Entry:
         """Read an entry from its JSON."""
         return cls(
-            name=fields.text("name"),
-            version=fields.text("version"),
+            name=fields.checked("name", reference.check_name),
+            version=fields.checked("version", reference.check_version),
             tar=fields.digest("tar"),
             digest=fields.digest("digest"),
             size=fields.size("size"),
@@ -70,6 +71,11 @@ class Entry:
             "model": dict(self.model),
         }
         return {**self.extra, **known}
+
+    @property
+    def key(self) -> tuple[str, reference.Identity]:
+        """What there is one of in a channel, whatever its spelling."""
+        return self.name, reference.identity(self.version)
 
     def verify(self, data: bytes) -> None:
         """Raise `IntegrityError`, naming expected and found, unless ``data`` is the published ``.tar.gz``."""

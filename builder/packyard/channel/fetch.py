@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
 from packyard.channel import checksum, index
-from packyard.channel.entry import bundle_key
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.entry import Entry, bundle_key
+from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
+from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A ``.tar.gz`` (``data``) that has the ``digest`` which the channel names for this name and version."""
+    """A ``.tar.gz`` (``data``) that has the ``digest`` which the channel names for this name and version.
+
+    ``tar`` is what its index says of the tar in it.
+    """
 
     name: str
     version: str
     data: bytes
     digest: Digest
+    tar: Digest | None = None
 
     def open(self) -> Bundle:
         """Verify every file against the manifest inside, and that it is the bundle asked for; nothing is written."""
@@ -38,6 +43,8 @@ class Fetched:
         found = f"{bundle.manifest.name}@{bundle.manifest.version}"
         if found != what:
             raise IntegrityError(f"{what}: expected this bundle, found {found} in its place")
+        if self.tar not in (None, bundle.tar):
+            raise IntegrityError(f"{what}: expected the tar {self.tar}, found {bundle.tar}")
         return bundle
 
     def unpack(self, into: Path) -> Path:
@@ -54,21 +61,35 @@ def fetch(store: Store, reference: str) -> Fetched:
     asked = Reference.parse(reference)
     try:
         listed = index.read(store)
+    except MissingStoreError:
+        raise
     except NotFoundError:
         return _fetch_without_index(store, asked)
+    if versions := listed.versions(asked.name):
+        asked.check_choice(versions)
     entry = listed.resolve(asked.name, asked.version)
-    data = store.get(bundle_key(entry.name, entry.version))
+    data = _get(store, entry)
     entry.verify(data)
-    return Fetched(name=entry.name, version=entry.version, data=data, digest=entry.digest)
+    return Fetched(name=entry.name, version=entry.version, data=data, digest=entry.digest, tar=entry.tar)
+
+
+def _get(store: Store, entry: Entry) -> bytes:
+    if entry.size > LIMIT:
+        raise IntegrityError(f"{entry}: is said to have {entry.size} bytes; a bundle has {LIMIT} at most")
+    try:
+        return store.get(bundle_key(entry.name, entry.version), limit=entry.size)
+    except TooLongError as error:
+        raise IntegrityError(f"{entry}: expected {entry.size} bytes, found more") from error
 
 
 def _fetch_without_index(store: Store, asked: Reference) -> Fetched:
+    asked.check_choice()
     if asked.version is None:
         hint = f"give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem("the channel has no index that would tell the latest version", hint=hint))
     key = checksum.key(asked.name, asked.version)
     try:
-        digest = checksum.parse(store.get(key), what=key)
+        digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
     except NotFoundError as error:
         hint = f"is this the address of a channel, and {asked} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error

@@ -11,12 +11,13 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from packyard.bundle import paths, reference
 from packyard.bundle import record as json_record
-from packyard.bundle import reference
+from packyard.bundle.record import LIMIT
 from packyard.channel.entry import Entry
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
-from packyard.errors import ConflictError, InputError, Problem, UnavailableError, suggest
+from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 
 KEY = "index/index.json"
 
@@ -35,6 +36,8 @@ class Index:
         """Read an index, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         fields = json_record.parse(data, kind="Index", file=KEY)
         entries = tuple(Entry.parse(item) for item in fields.list("entries"))
+        for name in paths.repeated(map(str, entries)):
+            raise IntegrityError(Problem(f"{name} is there twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
 
     def to_bytes(self) -> bytes:
@@ -49,17 +52,21 @@ class Index:
     def add(self, *entries: Entry) -> Index:
         """Return the index with ``entries`` in it; those that it has already change nothing.
 
-        Raise `ConflictError`, naming every entry whose name and version are taken by other bytes.
+        Raise `ConflictError`, naming every entry whose name and version are taken by other bytes, or whose version
+        is there in another spelling.
         """
-        known = {(entry.name, entry.version): entry for entry in self.entries}
-        problems = []
+        known: dict[object, Entry] = {key: entry for entry in self.entries for key in (entry.key, str(entry))}
+        added, problems = [], []
         for entry in entries:
-            present = known.setdefault((entry.name, entry.version), entry)
-            if (present.tar, present.digest) != (entry.tar, entry.digest):
+            present = known.get(str(entry)) or known.get(entry.key)
+            if present is None:
+                known[entry.key] = entry
+                added.append(entry)
+            elif (present.version, present.tar, present.digest) != (entry.version, entry.tar, entry.digest):
                 problems.append(_conflict(present, entry))
         if problems:
             raise ConflictError(*problems)
-        ordered = sorted(known.values(), key=lambda entry: (entry.name, reference.order(entry.version)))
+        ordered = sorted((*self.entries, *added), key=lambda entry: (entry.name, reference.order(entry.version)))
         return replace(self, entries=tuple(ordered))
 
     def find(self, name: str) -> tuple[Entry, ...]:
@@ -74,7 +81,8 @@ class Index:
     def resolve(self, name: str, version: str | None = None) -> Entry:
         """Return the one entry that is meant, or raise `InputError` with the nearest that there is.
 
-        Without a version it is the latest: the highest that is no pre-release, or the highest if all are.
+        Without a version it is the latest: the highest that is no pre-release, or the highest if all are. A version
+        may be spelled as one likes; build metadata (``+…``) that is asked for has to be there.
         """
         found = self.find(name)
         if not found:
@@ -83,8 +91,10 @@ class Index:
         if version is None:
             releases = [entry for entry in found if not reference.is_prerelease(entry.version)]
             return (releases or found)[-1]
-        for entry in found:
-            if entry.version == version:
+        for entry in sorted(found, key=lambda entry: entry.version != version):
+            if reference.identity(entry.version) == reference.identity(version) and (
+                "+" not in version or version.partition("+")[2] == entry.version.partition("+")[2]
+            ):
                 return entry
         hint = f"it has {', '.join(entry.version for entry in reversed(found[-5:]))}"
         raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
@@ -92,7 +102,13 @@ class Index:
 
 def read(store: Store) -> Index:
     """Return a channel's index, or raise `NotFoundError` if it has none."""
-    return Index.parse(store.get(KEY))
+    try:
+        return Index.parse(store.get(KEY, limit=LIMIT))
+    except MissingStoreError:
+        raise
+    except NotFoundError as error:
+        hint = "is this the place of a channel, and has it lost its index?"
+        raise NotFoundError(*(Problem(each.message, file=each.file, hint=hint) for each in error.problems)) from error
 
 
 def record(store: Store, entries: Iterable[Entry]) -> Index:
@@ -104,8 +120,11 @@ def record(store: Store, entries: Iterable[Entry]) -> Index:
         after = before.add(*added)
         if after == before:
             return after
+        data = after.to_bytes()
+        if len(data) > LIMIT:
+            raise UnavailableError(Problem(f"would be longer than {LIMIT} bytes", file=KEY, hint="begin a new channel"))
         try:
-            store.swap(KEY, after.to_bytes(), None if current is None else Digest.of(current))
+            store.swap(KEY, data, None if current is None else Digest.of(current))
         except ConflictError:  # somebody else was faster: look again, after a while that is not theirs
             time.sleep(random.uniform(0, min(1.0, 0.01 * (attempt + 1))))
             continue
@@ -115,12 +134,17 @@ def record(store: Store, entries: Iterable[Entry]) -> Index:
 
 def _current(store: Store) -> bytes | None:
     try:
-        return store.get(KEY)
+        return store.get(KEY, limit=LIMIT)
     except NotFoundError:
         return None
 
 
 def _conflict(present: Entry, entry: Entry) -> Problem:
+    if present.version != entry.version:
+        return Problem(
+            f"{entry} is published as {present}: one version has one spelling in a channel",
+            hint=f"publish as {present.version}, or raise the version",
+        )
     if present.tar != entry.tar:
         return Problem(
             f"{present} has other content already: its tar is {present.tar}, the new one {entry.tar}",

@@ -1,8 +1,8 @@
 """Publishing: which objects a bundle becomes, and in which order they are written.
 
-Bundle, then checksum, then index: whatever the index lists is there, and what an interrupted publish left behind is
-not listed; to publish the same bundles again completes it. All refusals come before the first write, but for those
-that a publisher who is at work at the same moment provokes.
+In a new channel an empty index; bundle, then checksum, then index: whatever the index lists is there, and what an
+interrupted publish left behind is not listed; to publish the same bundles again completes it. All refusals come before
+the first write, but for those that a publisher who is at work at the same moment provokes.
 
     <version>/<name>.tar.gz            the bundle
     <version>/<name>.tar.gz.sha256     its checksum, for ``sha256sum -c``
@@ -12,6 +12,7 @@ that a publisher who is at work at the same moment provokes.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -23,7 +24,8 @@ from packyard.channel.entry import Entry, bundle_key
 from packyard.channel.index import Index
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
-from packyard.errors import ConflictError, IntegrityError, Problem
+from packyard.errors import ConflictError, IntegrityError, Problem, on_one_line
+from packyard.files import regular
 
 Status = Literal["published", "completed", "unchanged"]
 
@@ -61,9 +63,12 @@ def publish(store: Store, bundles: Iterable[Bundle | Path]) -> list[Publication]
     checksum alone, even if it was compressed otherwise. Another tar is a `ConflictError`, which names both digests,
     for all bundles concerned; then nothing is written. A published file that is damaged is an `IntegrityError`.
     """
-    before = _read_index(store)
+    found = _read_index(store)
+    before = found or Index()
     plans = _plan_all(store, bundles)
     before.add(*(plan.entry for plan in plans))
+    if found is None:
+        _begin(store, plans)
     entries = [_write(store, plan) for plan in plans]
     index.record(store, entries)
     listed = set(map(str, before.entries))
@@ -79,11 +84,27 @@ def _status(plan: _Plan, listed: bool) -> Status:
     return "unchanged" if plan.has_checksum and listed else "completed"
 
 
-def _read_index(store: Store) -> Index:
+def _read_index(store: Store) -> Index | None:
     try:
         return index.read(store)
     except NotFoundError:
-        return Index()
+        return None
+
+
+def _begin(store: Store, plans: Iterable[_Plan]) -> None:
+    """Make an empty place a channel, by an index before anything else; refuse a place that holds something already.
+
+    A channel that has lost its index is not an empty one; it is complete again when all that lies there is published.
+    """
+    own = {key for plan in plans for key in (plan.key, checksum.key(plan.entry.name, plan.entry.version))}
+    others = [key for key in store.list("") if key not in {*own, index.KEY}]
+    if others and _read_index(store) is None:
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        problem = f"is missing, and the channel is not empty, it has {', '.join(map(on_one_line, others[:3]))}{more}"
+        hint = "bring the index back, publish all that lies there again in one go, or choose a folder that is empty"
+        raise ConflictError(Problem(problem, file=index.KEY, hint=hint))
+    with suppress(ConflictError):  # another publisher has just done so
+        store.swap(index.KEY, Index().to_bytes(), None)
 
 
 def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> list[_Plan]:
@@ -103,7 +124,7 @@ def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> list[_Plan]:
 
 
 def _open(bundle: Bundle | Path) -> Bundle:
-    return Bundle.open(bundle.read_bytes(), what=bundle.name) if isinstance(bundle, Path) else bundle
+    return Bundle.open(regular.read(bundle), what=bundle.name) if isinstance(bundle, Path) else bundle
 
 
 def _plan(store: Store, bundle: Bundle) -> _Plan:
@@ -111,7 +132,7 @@ def _plan(store: Store, bundle: Bundle) -> _Plan:
     published = _get(store, bundle_key(entry.name, entry.version))
     if published is not None:
         entry = _published_entry(bundle, published)
-    found = _get(store, checksum.key(entry.name, entry.version))
+    found = _get(store, checksum.key(entry.name, entry.version), checksum.LIMIT)
     if found is not None:
         _check_checksum(entry, found)
     return _Plan(bundle=bundle, entry=entry, has_bundle=published is not None, has_checksum=found is not None)
@@ -151,8 +172,8 @@ def _check_checksum(entry: Entry, found: bytes) -> None:
         raise IntegrityError(Problem(f"is of another file: it says {listed}, the file is {entry.digest}", file=key))
 
 
-def _get(store: Store, key: str) -> bytes | None:
+def _get(store: Store, key: str, limit: int = regular.LIMIT) -> bytes | None:
     try:
-        return store.get(key)
+        return store.get(key, limit=limit)
     except NotFoundError:
         return None
