@@ -37,6 +37,7 @@ class Built:
 
     name: str
     version: str
+    digest: Digest
     tar: Digest
     size: int
     staged: bool
@@ -207,6 +208,7 @@ class _Staging:
         return Built(
             name=name,
             version=packed.version,
+            digest=Digest.of(packed.data),
             tar=packed.tar,
             size=len(packed.data),
             staged=staged,

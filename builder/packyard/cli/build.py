@@ -38,11 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
     built = catalogue.build(plan, names, out_dir, on=engine, done=fanout.progress(names))
     fanout.finish(plan.cache_dir, (item.fault for item in built))
     if arguments.output == "json":
-        output.json_result([{"name": item.name, "version": item.version, "tar": item.tar, "size": item.size}
-                            for item in built])  # fmt: skip
+        output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
+                             "size": item.size} for item in built])  # fmt: skip
         return 0
     for item in built:
-        print(f"{out_dir / item.name}.tar.gz  {item.tar}  {item.size} bytes")
+        print(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
     return 0
 
 

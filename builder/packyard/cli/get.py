@@ -11,8 +11,9 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.reference import Reference
+from packyard.bundle.reference import Reference, identity
 from packyard.cli import output, state
+from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError
 
 
@@ -32,15 +33,16 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UnavailableError(f"{into}: {error.strerror}") from error
     print(bundle.unpack(into))
-    output.story(f"{bundle.manifest.name} {bundle.manifest.version}: verified, {bundle.tar}")
+    name, digest = bundle.manifest.name, Digest.of(bundle.data)
+    output.story(f"{name} {bundle.manifest.version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
     return 0
 
 
 def _fetch(channel: str, reference: str) -> Bundle:
-    from packyard.channel import stores
     from packyard.channel.fetch import fetch
+    from packyard.cli.channels import open_channel
 
-    return fetch(stores.open_store(channel), reference).open()
+    return fetch(open_channel(channel), reference).open()
 
 
 def _carried(reference: str) -> Bundle:
@@ -49,7 +51,8 @@ def _carried(reference: str) -> Bundle:
     from packyard.source import workspace
 
     asked = Reference.parse(reference)
-    if asked.version not in (None, __version__):
+    asked.check_choice([__version__])
+    if asked.version is not None and identity(asked.version) != identity(__version__):
         hint = "name the channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
     plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())

@@ -45,16 +45,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
-    from packyard.channel import index, stores
+    from packyard.channel import index
+    from packyard.cli.channels import open_channel
 
-    entries = _chosen(arguments, index.read(stores.open_store(arguments.channel)).entries, lambda entry: entry.model)
+    entries = _chosen(arguments, index.read(open_channel(arguments.channel)).entries, lambda entry: entry.model)
     if arguments.output == "json":
         output.json_result([entry.document() for entry in entries])
         return 0
     rows = [
-        (entry.name, entry.version, entry.model.get("framework", ""), str(entry.size), entry.tar) for entry in entries
+        (each.name, each.version, each.model.get("framework", ""), str(each.size), each.digest, f"tar {each.tar}")
+        for each in entries
     ]
-    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "TAR"), rows)
+    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows)
     return 0
 
 

@@ -1,6 +1,7 @@
 """Build packages and publish them to a channel: a folder that any web server can serve.
 
-Another tar under a name and version that are published is refused; the same one changes nothing.
+Another tar under a name and version that are published is refused; the same one changes nothing. A folder that is
+missing or empty becomes a channel; one that holds other things is refused.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from packyard.bundle import catalogue
-from packyard.channel import stores
 from packyard.channel.publish import publish
 from packyard.cli import fanout, output, sources
+from packyard.cli.channels import open_channel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build everything first, then publish: a fault in one package publishes none."""
+    channel = open_channel(arguments.to)
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
     plan = fanout.plan(arguments, workspace)
@@ -34,10 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
         engine, progress = fanout.engine(arguments, names), fanout.progress(names)
         packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
         fanout.finish(plan.cache_dir, (item.fault for item in packed))
-        done = publish(stores.open_store(arguments.to), [item.file for item in packed])
+        done = publish(channel, [item.file for item in packed])
     if arguments.output == "json":
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
         return 0
     for item in done:
-        print(f"{item.status:<10} {item.key}  {item.entry.tar}")
+        print(f"{item.status:<10} {item.key}  {item.entry.digest}  tar {item.entry.tar}")
     return 0

@@ -1,0 +1,27 @@
+"""The channel that a command line means, and how long it may take to answer."""
+
+from __future__ import annotations
+
+import os
+
+from packyard.channel import stores
+from packyard.channel.stores import Store
+from packyard.errors import UsageError
+
+_VARIABLE = "PACKYARD_TIMEOUT"
+_MOST = 86_400.0
+
+
+def open_channel(address: str) -> Store:
+    """Open a channel; each request to it may take PACKYARD_TIMEOUT seconds, where that is set."""
+    return stores.open_store(address, patience=_patience(os.environ.get(_VARIABLE, "")))
+
+
+def _patience(text: str) -> float:
+    try:
+        seconds = float(text or stores.PATIENCE)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _MOST:
+        raise UsageError(f"{_VARIABLE}: must be a number of seconds up to {_MOST:.0f}, found {text!r}")
+    return seconds

@@ -1,0 +1,120 @@
+"""`list`, `get`, `publish` and `build`: what they say of digests, and of channels that are none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from packyard.digest import Digest
+from running import done, packyard
+
+FILES = {
+    "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
+    "LICENSE": "free\n",
+    "bases/one/kustomization.yaml": (
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [cm.yaml]\n"
+    ),
+    "bases/one/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: '1'\n",
+    "packages/p/package.yaml": (
+        "apiVersion: packyard/v1\nkind: Package\ndocs: [title]\nuseCases:\n  include: [{path: one, base: one}]\n"
+        "model: {name: p, framework: f, category: c, precision: fp32, mode: training}\n"
+    ),
+    "packages/p/docs/title.md": "# p {{ version }}\n",
+    "packages/p/files/run.txt": "run\n",
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def channel(workspace: Path, tmp_path: Path) -> Path:
+    done("publish", "p", "--version", "1.2.0", "--workspace", workspace, "--to", tmp_path / "ch")
+    return tmp_path / "ch"
+
+
+def digests(bundle_file: Path) -> tuple[str, str]:
+    data = bundle_file.read_bytes()
+    return Digest.of(data), Digest.of(gzip.decompress(data))
+
+
+def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_called_so(
+    workspace: Path, tmp_path: Path
+) -> None:
+    sources = ("p", "--version", "1.2.0", "--workspace", workspace)
+    printed = done("build", *sources, "--out", tmp_path / "out")
+    file, tar = digests(tmp_path / "out" / "p.tar.gz")
+    assert (
+        printed == f"{tmp_path}/out/p.tar.gz  {file}  tar {tar}  {(tmp_path / 'out/p.tar.gz').stat().st_size} bytes\n"
+    )
+    (built,) = json.loads(done("build", *sources, "--out", tmp_path / "out", "--output", "json"))
+    assert (built["digest"], built["tar"]) == (file, tar)
+    channel = tmp_path / "ch"
+    for status in ("published", "unchanged"):
+        assert done("publish", *sources, "--to", channel) == f"{status:<10} 1.2.0/p.tar.gz  {file}  tar {tar}\n"
+    listed = done("list", "--from", channel).splitlines()
+    assert re.fullmatch(rf"p +1\.2\.0 +f +\d+ +{file} +tar {tar}", listed[1])
+    for number, reference in enumerate(("p", "p@1.2.0", "p@v1.2")):
+        process = packyard("get", reference, "--from", channel, "--into", tmp_path / str(number))
+        assert process.stderr == f"p 1.2.0: verified, p.tar.gz {file}, tar {tar}\n"
+
+
+def refused(*words: object, says: str, code: int = 1, **env: str) -> None:
+    process = packyard(*words, **env)
+    assert (process.returncode, process.stdout) == (code, "")
+    assert re.search(says, process.stderr)
+    assert len(process.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [("get", "p"), ("get", "p@1.0"), ("list",)], ids=" ".join)
+def test_every_verb_says_that_a_folder_is_missing(words: tuple[str, ...], tmp_path: Path) -> None:
+    refused(*words, "--from", tmp_path / "nosuch", says=r"nosuch: no such file or directory")
+    assert not (tmp_path / "nosuch").exists()
+
+
+def test_a_choice_is_refused_with_what_to_type_instead(channel: Path, tmp_path: Path) -> None:
+    says = r"packyard cannot choose '.*' yet \(give a version: packyard get p@1\.2\.0; it has 1\.2\.0\)"
+    for choice in ("latest", "~1.2", f"sha256:{'0' * 64}"):
+        refused("get", f"p@{choice}", "--from", channel, "--into", tmp_path, says=says)
+        refused(
+            "get", f"p@{choice}", "--into", tmp_path, says=r"cannot choose .* yet \(give a version: packyard get p@"
+        )
+
+
+def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: Path, workspace: Path) -> None:
+    publish = ("publish", "p", "--workspace", workspace, "--to", channel, "--version")
+    refused(
+        *publish, "v1.2", says=r"^p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)"
+    )
+    (channel / "index" / "index.json").unlink()
+    refused(
+        *publish, "2.0", says=r"^index/index\.json: is missing, .* it has 1\.2\.0/p\.tar\.gz, .*\(bring the index back"
+    )
+    assert "completed" in done(*publish, "1.2.0")
+
+
+def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Path, workspace: Path) -> None:
+    digits = "9" * 5000
+    refused("get", f"p@{digits}", "--from", channel, says="is not a version")
+    refused("publish", "p", "--version", digits, "--workspace", workspace, "--to", channel, says="is not a version")
+    index_file = channel / "index" / "index.json"
+    index_file.write_text(index_file.read_text().replace("1.2.0", digits))
+    for words in (("get", "p"), ("list",)):
+        refused(*words, "--from", channel, says=r"^index/index\.json: .*version: '9+' is not a version")
+
+
+@pytest.mark.parametrize("value", ["soon", "0", "-1", "inf", "nan", "1e9", "9" * 400])
+def test_a_timeout_that_is_none_is_wrong_usage(value: str, channel: Path) -> None:
+    refused(
+        "list", "--from", channel, says="^PACKYARD_TIMEOUT: must be a number of seconds", code=2, PACKYARD_TIMEOUT=value
+    )
