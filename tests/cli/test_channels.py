@@ -98,7 +98,9 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
     )
     (channel / "index" / "index.json").unlink()
     refused(
-        *publish, "2.0", says=r"^index/index\.json: is missing, .* it has 1\.2\.0/p\.tar\.gz, .*\(bring the index back"
+        *publish,
+        "2.0",
+        says=r"^index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
     assert "completed" in done(*publish, "1.2.0")
 

@@ -100,7 +100,8 @@ def _begin(store: Store, plans: Iterable[_Plan]) -> None:
     others = [key for key in store.list("") if key not in {*own, index.KEY}]
     if others and _read_index(store) is None:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        problem = f"is missing, and the channel is not empty, it has {', '.join(map(on_one_line, others[:3]))}{more}"
+        kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
+        problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
         hint = "bring the index back, publish all that lies there again in one go, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=index.KEY, hint=hint))
     with suppress(ConflictError):  # another publisher has just done so
