@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import socket
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -108,7 +109,10 @@ class Grammar:
 
     def bomb(self) -> bytes:
         """Return a little gzip data that is much."""
-        return gzip.compress(bytes(self.random.choice([1, 30, 300]) * 1024 * 1024), 1)
+        packer = zlib.compressobj(1, wbits=31)
+        return (
+            b"".join(packer.compress(bytes(1 << 20)) for _ in range(self.random.choice([1, 30, 300]))) + packer.flush()
+        )
 
     # Indexes.
 
@@ -184,7 +188,12 @@ class Grammar:
         entry = document["entries"][0]
         count = self.random.choice([1000, 20_000, 45_000])
         alike = self.random.choice(["p-{}", "{:063d}", "a" * 55 + "-{}"])
-        document["entries"] = [{**entry, "name": alike.format(number), "useCases": []} for number in range(count)]
+        if self.random.random() < 0.3:
+            document["entries"] = [{**entry, "name": "long", "model": {"framework": "x" * 500_000}}]
+            count = 1000
+        else:
+            document["entries"] = []
+        document["entries"] += [{**entry, "name": alike.format(number), "useCases": []} for number in range(count)]
         return json.dumps(document).encode()
 
     # Folders.

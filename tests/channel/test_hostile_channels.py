@@ -12,6 +12,7 @@ import os
 import random
 import stat
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +29,21 @@ from packyard.channel.index import KEY, Index
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, UnavailableError
-from running import COMMAND, environment
+from running import environment
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 CASES = max(150, FUZZ // 250) if FUZZ else 18
 MUTATIONS = FUZZ // 5 if FUZZ else 250
 
+#: A process that is started begins with the peak of who starts it; that of its own memory it tells itself.
+PROGRAM = """
+import sys
+from packyard.cli.main import main
+code = main(sys.argv[1:])
+lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+open(".memory", "w").write(lines["VmHWM"].split()[0])
+sys.exit(code)
+"""
 SECONDS, MEMORY = 2.0, 256 * 1024 * 1024
 REFERENCES = ["bert", "bert@1.0", "bert@v1.1", "gpt@1", "gpt", "bert@^1", "bret", "bert@7.0"]
 
@@ -50,7 +60,7 @@ class Done:
 def run(*words: object, cwd: Path) -> Done:
     """Run packyard with a deadline of a second for requests, and return what it took."""
     env = environment(PACKYARD_TIMEOUT="1", NO_PROXY="127.0.0.1", HOME=str(cwd))
-    command = [*COMMAND, *map(str, words)]
+    command = [sys.executable, "-c", PROGRAM, *map(str, words)]
     with (cwd / ".out").open("w+b") as out, (cwd / ".err").open("w+b") as err:
         process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         killer = threading.Timer(60, process.kill)
@@ -61,7 +71,8 @@ def run(*words: object, cwd: Path) -> Done:
         out.seek(0)
         err.seek(0)
         printed = [stream.read().decode("utf-8", "surrogateescape") for stream in (out, err)]
-    return Done(process.returncode, *printed, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    memory = int((cwd / ".memory").read_text()) * 1024
+    return Done(process.returncode, *printed, used.ru_utime + used.ru_stime, memory)
 
 
 def state(folder: Path, *, without: Path | None = None) -> dict[str, object]:
@@ -71,7 +82,7 @@ def state(folder: Path, *, without: Path | None = None) -> dict[str, object]:
         names[:] = [name for name in names if Path(directory, name) != without]
         for name in (*names, *files):
             path = Path(directory, name)
-            if name in (".out", ".err") or path == without:
+            if name in (".out", ".err", ".memory") or path == without:
                 continue
             about = path.lstat()
             content: object = None

@@ -66,6 +66,21 @@ def test_says_what_there_is_instead(flags: str, says: str, channel: Path) -> Non
     assert says in process.stderr
 
 
+def test_a_channel_that_says_much_is_cut_short(tmp_path: Path) -> None:
+    long = "x" * 100_000
+    entries = [
+        Entry(
+            name=f"p-{number}", version="1", tar=DIGEST, digest=DIGEST, size=0, model={"framework": f"{number}{long}"}
+        )
+        for number in range(30)
+    ]
+    index.record(stores.open_store(str(tmp_path / "channel")), entries)
+    lines = done("list", "--from", tmp_path / "channel").splitlines()
+    assert (len(lines), max(map(len, lines)) < 300) == (31, True)
+    process = packyard("list", "--from", tmp_path / "channel", "--framework", "z")
+    assert len(process.stderr) < 1500
+
+
 def test_shows_the_use_cases_of_a_kind_that_have_sources_here() -> None:
     lines = done("list", "--mode", "inference").splitlines()[1:]
     packages = [package for package in PACKAGES if package.model["mode"] == "inference"]

@@ -19,8 +19,8 @@ from packyard.errors import InputError, IntegrityError, Problem
 API_VERSION = "packyard/v1"
 
 #: No document is longer, in bytes, or deeper, or has more objects and lists, or more values.
-LIMIT = 16 * 1024 * 1024
-_DEPTH, _GROUPS, _VALUES = 64, 250_000, 1_000_000
+LIMIT = 8 * 1024 * 1024
+_DEPTH, _GROUPS, _VALUES = 64, 100_000, 500_000
 
 _T = TypeVar("_T")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from packyard.errors import InputError, Problem
 
@@ -17,7 +18,7 @@ _CHOICE = re.compile(r"latest|stable|newest|sha256:[0-9a-f]*|[\^~<>=!*0-9v][0-9A
 _PARTS = re.compile(r"v?(?P<release>[0-9]+(?:[._][0-9]+)*)(?P<rest>[^+]*)")
 _WORDS = re.compile(r"[0-9]+|[A-Za-z]+")
 
-Identity = tuple[tuple[int, ...], int, tuple[tuple[int, int, str], ...]]
+Identity = tuple[tuple[int, ...], int, tuple[Any, ...]]
 Order = tuple[Identity, str]
 
 
@@ -45,11 +46,11 @@ class Reference:
         return cls(name=name, version=version)
 
     def check_choice(self, versions: Sequence[str] = ()) -> None:
-        """Refuse a ``choice``, naming the newest of the ``versions`` that there are, which begin with the oldest."""
+        """Refuse a ``choice``, naming the latest and the last of the ``versions`` that there are."""
         if self.choice:
-            newest = [version for version in versions if not is_prerelease(version)] or versions or ["1.0"]
+            latest = max(versions, key=newest, default="1.0")
             there = f"; it has {', '.join(reversed(versions[-5:]))}" if versions else ""
-            hint = f"give a version: packyard get {self.name}@{newest[-1]}{there}"
+            hint = f"give a version: packyard get {self.name}@{latest}{there}"
             raise InputError(Problem(f"packyard cannot choose {self.choice!r} yet", hint=hint))
 
     def __str__(self) -> str:
@@ -85,7 +86,10 @@ def identity(version: str) -> Identity:
         release.pop()
     words = _WORDS.findall(match["rest"].lower())
     stage = 0 if not words else 1 if words[0] == "post" else -1
-    return tuple(release), stage, tuple(map(_rank, words))
+    ranks: list[Any] = []  # as Semantic Versioning 2.0.0 section 11.4 has it: numbers below words; and dev below all
+    for word in words:
+        ranks += (0, int(word), "") if word.isdigit() else (-1, 0, "") if word == "dev" else (1, 0, word)
+    return tuple(release), stage, tuple(ranks)
 
 
 def order(version: str) -> Order:
@@ -93,13 +97,17 @@ def order(version: str) -> Order:
     return identity(version), version
 
 
+def newest(version: str) -> tuple[bool, Order]:
+    """Return the key by which the latest version is the highest: one that is no pre-release before all that are."""
+    key = order(version)
+    return key[0][1] >= 0, key
+
+
+def same(asked: str, version: str) -> bool:
+    """Say whether a version is what is asked for, however it is spelled; build metadata that is asked for counts."""
+    return identity(asked) == identity(version) and asked.partition("+")[2] in ("", version.partition("+")[2])
+
+
 def is_prerelease(version: str) -> bool:
     """Say whether ``version`` comes before the release that it names."""
     return identity(version)[1] < 0
-
-
-def _rank(word: str) -> tuple[int, int, str]:
-    """Rank as Semantic Versioning 2.0.0 section 11.4 does, numbers below words, and ``dev`` below all."""
-    if word.isdigit():
-        return 0, int(word), ""
-    return (-1, 0, "") if word == "dev" else (1, 0, word)

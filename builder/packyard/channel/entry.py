@@ -72,11 +72,6 @@ class Entry:
         }
         return {**self.extra, **known}
 
-    @property
-    def key(self) -> tuple[str, reference.Identity]:
-        """What there is one of in a channel, whatever its spelling."""
-        return self.name, reference.identity(self.version)
-
     def verify(self, data: bytes) -> None:
         """Raise `IntegrityError`, naming expected and found, unless ``data`` is the published ``.tar.gz``."""
         if len(data) != self.size:

@@ -65,8 +65,7 @@ def fetch(store: Store, reference: str) -> Fetched:
         raise
     except NotFoundError:
         return _fetch_without_index(store, asked)
-    if versions := listed.versions(asked.name):
-        asked.check_choice(versions)
+    listed.check_choice(asked)
     entry = listed.resolve(asked.name, asked.version)
     data = _get(store, entry)
     entry.verify(data)

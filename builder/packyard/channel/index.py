@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from packyard.bundle import paths, reference
 from packyard.bundle import record as json_record
@@ -55,28 +56,37 @@ class Index:
         Raise `ConflictError`, naming every entry whose name and version are taken by other bytes, or whose version
         is there in another spelling.
         """
-        known: dict[object, Entry] = {key: entry for entry in self.entries for key in (entry.key, str(entry))}
-        added, problems = [], []
+        entries = tuple(entries)
+        names = {entry.name for entry in entries}
+        own = [(reference.order(entry.version), entry) for entry in self.entries if entry.name in names]
+        known: dict[object, Entry] = {}
+        for (identity, spelling), entry in own:
+            known[entry.name, identity] = known[entry.name, spelling] = entry
+        there, problems = len(own), []
         for entry in entries:
-            present = known.get(str(entry)) or known.get(entry.key)
+            identity, spelling = reference.order(entry.version)
+            present = known.get((entry.name, spelling)) or known.get((entry.name, identity))
             if present is None:
-                known[entry.key] = entry
-                added.append(entry)
+                known[entry.name, identity] = known[entry.name, spelling] = entry
+                own.append(((identity, spelling), entry))
             elif (present.version, present.tar, present.digest) != (entry.version, entry.tar, entry.digest):
                 problems.append(_conflict(present, entry))
         if problems:
             raise ConflictError(*problems)
-        ordered = sorted((*self.entries, *added), key=lambda entry: (entry.name, reference.order(entry.version)))
-        return replace(self, entries=tuple(ordered))
-
-    def find(self, name: str) -> tuple[Entry, ...]:
-        """Return the entries of that name, the oldest version first."""
-        found = (entry for entry in self.entries if entry.name == name)
-        return tuple(sorted(found, key=lambda entry: reference.order(entry.version)))
+        if len(own) == there:
+            return self
+        others = [entry for entry in self.entries if entry.name not in names]
+        own.sort(key=itemgetter(0))
+        return replace(self, entries=tuple(sorted(others + [entry for _, entry in own], key=lambda entry: entry.name)))
 
     def versions(self, name: str) -> tuple[str, ...]:
         """Return the versions of that name, the oldest first."""
-        return tuple(entry.version for entry in self.find(name))
+        return tuple(sorted((entry.version for entry in self.entries if entry.name == name), key=reference.order))
+
+    def check_choice(self, asked: reference.Reference) -> None:
+        """Refuse what asks to choose in a way that there is not, naming what there is."""
+        if asked.choice:
+            asked.check_choice([entry.version for entry in self._named(asked.name)])
 
     def resolve(self, name: str, version: str | None = None) -> Entry:
         """Return the one entry that is meant, or raise `InputError` with the nearest that there is.
@@ -84,20 +94,23 @@ class Index:
         Without a version it is the latest: the highest that is no pre-release, or the highest if all are. A version
         may be spelled as one likes; build metadata (``+…``) that is asked for has to be there.
         """
-        found = self.find(name)
+        found = self._named(name)
+        if version is None:
+            return max(found, key=lambda entry: reference.newest(entry.version))
+        for same in (str.__eq__, reference.same):
+            for entry in found:
+                if same(version, entry.version):
+                    return entry
+        hint = f"it has {', '.join(entry.version for entry in reversed(found[-5:]))}"
+        raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
+
+    def _named(self, name: str) -> list[Entry]:
+        """Return the entries of that name in the order of the index, or raise `InputError`."""
+        found = [entry for entry in self.entries if entry.name == name]
         if not found:
             hint = suggest(name, {entry.name for entry in self.entries})
             raise InputError(Problem(f"the channel has no bundle {name!r}", hint=hint))
-        if version is None:
-            releases = [entry for entry in found if not reference.is_prerelease(entry.version)]
-            return (releases or found)[-1]
-        for entry in sorted(found, key=lambda entry: entry.version != version):
-            if reference.identity(entry.version) == reference.identity(version) and (
-                "+" not in version or version.partition("+")[2] == entry.version.partition("+")[2]
-            ):
-                return entry
-        hint = f"it has {', '.join(entry.version for entry in reversed(found[-5:]))}"
-        raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
+        return found
 
 
 def read(store: Store) -> Index:

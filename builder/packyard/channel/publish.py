@@ -63,15 +63,9 @@ def publish(store: Store, bundles: Iterable[Bundle | Path]) -> list[Publication]
     checksum alone, even if it was compressed otherwise. Another tar is a `ConflictError`, which names both digests,
     for all bundles concerned; then nothing is written. A published file that is damaged is an `IntegrityError`.
     """
-    found = _read_index(store)
-    before = found or Index()
-    plans = _plan_all(store, bundles)
-    before.add(*(plan.entry for plan in plans))
-    if found is None:
-        _begin(store, plans)
+    plans, listed = _plan_all(store, bundles)
     entries = [_write(store, plan) for plan in plans]
     index.record(store, entries)
-    listed = set(map(str, before.entries))
     return [
         Publication(entry=entry, key=plan.key, status=_status(plan, str(entry) in listed))
         for plan, entry in zip(plans, entries, strict=True)
@@ -108,7 +102,9 @@ def _begin(store: Store, plans: Iterable[_Plan]) -> None:
         store.swap(index.KEY, Index().to_bytes(), None)
 
 
-def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> list[_Plan]:
+def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> tuple[list[_Plan], set[str]]:
+    """Return what to do for each bundle, and what is listed before; refuse what cannot be done, and begin a channel."""
+    before = _read_index(store)
     plans: list[_Plan] = []
     problems: list[Problem] = []
     for item in bundles:
@@ -121,7 +117,11 @@ def _plan_all(store: Store, bundles: Iterable[Bundle | Path]) -> list[_Plan]:
             problems += error.problems
     if problems:
         raise ConflictError(*problems)
-    return plans
+    listed = before or Index()
+    listed.add(*(plan.entry for plan in plans))
+    if before is None:
+        _begin(store, plans)
+    return plans, set(map(str, listed.entries))
 
 
 def _open(bundle: Bundle | Path) -> Bundle:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.reference import Reference, identity
+from packyard.bundle.reference import Reference, same
 from packyard.cli import output, state
 from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError
@@ -52,7 +52,7 @@ def _carried(reference: str) -> Bundle:
 
     asked = Reference.parse(reference)
     asked.check_choice([__version__])
-    if asked.version is not None and identity(asked.version) != identity(__version__):
+    if asked.version is not None and not same(asked.version, __version__):
         hint = "name the channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
     plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())

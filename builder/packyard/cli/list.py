@@ -12,6 +12,7 @@ from packyard.source import package
 
 Item = TypeVar("Item")
 
+_SHOWN = 40  # characters of a fact
 _FACTS = ("framework", "category", "precision", "mode")
 
 
@@ -53,11 +54,23 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         output.json_result([entry.document() for entry in entries])
         return 0
     rows = [
-        (each.name, each.version, each.model.get("framework", ""), str(each.size), each.digest, f"tar {each.tar}")
+        (
+            each.name,
+            each.version,
+            _short(each.model.get("framework", "")),
+            str(each.size),
+            each.digest,
+            f"tar {each.tar}",
+        )
         for each in entries
     ]
     output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows)
     return 0
+
+
+def _short(text: str) -> str:
+    """Return what a table or a sentence shows of a fact: a channel may say much."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def _chosen(
@@ -72,6 +85,6 @@ def _chosen(
         known = {model(item).get(fact, "") for item in found} - {""}
         found = [item for item in found if model(item).get(fact) == wanted]
         if not found:
-            there = f"there is {', '.join(sorted(known))}" if known else "none says its own"
+            there = f"there is {', '.join(map(_short, sorted(known)[:20]))}" if known else "none says its own"
             raise InputError(f"no package of {fact} {wanted!r}: {suggest(wanted, known) or there}")
     return found
