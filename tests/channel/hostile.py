@@ -202,7 +202,7 @@ class Grammar:
         """Make a folder a channel that harms; ``outside`` is a folder beside it, with a file ``secret``."""
         good(folder)
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
-            place = folder / self.random.choice([KEY, *FILES, *FILES, *FOLDERS, ".lock"])
+            place = folder / self.random.choice([*[KEY] * 6, *FILES, *FOLDERS, ".lock"])
             try:
                 self._spoil(place, folder, outside)
             except OSError as error:  # spoiled beyond this already

@@ -32,7 +32,7 @@ from packyard.errors import InputError, IntegrityError, PackyardError, Unavailab
 from running import environment
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
-CASES = max(150, FUZZ // 250) if FUZZ else 18
+CASES = max(150, FUZZ // 250) if FUZZ else 15
 MUTATIONS = FUZZ // 5 if FUZZ else 250
 
 #: A process that is started begins with the peak of who starts it; that of its own memory it tells itself.
@@ -45,7 +45,19 @@ open(".memory", "w").write(lines["VmHWM"].split()[0])
 sys.exit(code)
 """
 SECONDS, MEMORY = 2.0, 256 * 1024 * 1024
-REFERENCES = ["bert", "bert@1.0", "bert@v1.1", "gpt@1", "gpt", "bert@^1", "bret", "bert@7.0"]
+REFERENCES = [
+    "bert",
+    "bert@1.0",
+    "bert@v1.1",
+    "gpt@1",
+    "gpt",
+    "bert",
+    "bert@1",
+    "bert@1.1",
+    "bert@^1",
+    "bret",
+    "bert@7.0",
+]
 
 
 @dataclass(frozen=True)
