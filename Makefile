@@ -35,7 +35,6 @@ fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
 	tests/setters/test_properties.py tests/setters/test_author_properties.py \
 	tests/files/test_journal.py tests/setters/test_author_faults.py tests/source/test_enabling_faults.py \
 	tests/channel/test_hostile_channels.py $(ARGS)
-	tests/channel/test_hostile_channels.py $(ARGS)
 
 golden: $(VENV)  ## write anew what each use case composes to, for a review to compare
 	PACKYARD_GOLDEN=1 $(BIN)/pytest tests/source/test_golden.py $(ARGS)
