@@ -54,11 +54,16 @@ class Problem:
         return f"Problem({str(self)!r})"
 
 
-def on_one_line(name: str) -> str:
-    """Return a file's name for people: a line break in it, or a byte that is no text, is written as Python does it."""
-    if name.isprintable():
-        return name
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in name)
+def on_one_line(text: str) -> str:
+    """Return text for people: line breaks, controls, marks that turn or hide text and lone bytes are shown escaped.
+
+    Blanks that other scripts have stay, an ideographic one say.
+    """
+    if text.isprintable():
+        return text
+    from unicodedata import category  # only where something may have to be escaped
+
+    return "".join(sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
 
 
 class PackyardError(Exception):

@@ -618,7 +618,7 @@ def test_rendering_what_is_not_set(built: Path) -> None:
         ("set", ".", "WORKERS=3", "NFS_PATH"),
         ("set", ".", "=3"),
         ("setters", ".", "."),
-        ("setters", ".", "--output", "yaml"),
+        ("setters", ".", "--output", "xml"),
         ("render", ".", "."),
     ],
     ids=" ".join,

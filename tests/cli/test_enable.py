@@ -50,9 +50,9 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
 
 
 def test_json_names_what_is_added_and_removed(folder: Path) -> None:
-    there = json.loads(done("enable", ".", POLICY, "--output", "json", cwd=folder))
-    back = json.loads(done("disable", ".", POLICY, "--output", "json", cwd=folder))
-    assert (there["option"], there["state"], back["state"]) == (POLICY, "enabled", "disabled")
+    (there,) = json.loads(done("enable", ".", POLICY, "--output", "json", cwd=folder))
+    (back,) = json.loads(done("disable", ".", POLICY, "--output", "json", cwd=folder))
+    assert (there["options"], there["state"], back["state"]) == ([POLICY], "enabled", "disabled")
     assert {item["file"]: item["change"] for item in there["files"]}["network-policy.yaml"] == "added"
     assert {item["file"]: item["change"] for item in back["files"]}["network-policy.yaml"] == "removed"
 
@@ -83,4 +83,4 @@ def test_names_are_completed(folder: Path) -> None:
 def test_lint_finds_nothing_where_every_option_is_in(folder: Path) -> None:
     for name in ("debug", "gpu-nodes", "network-policy", "pull-secret"):
         done("enable", ".", name, cwd=folder)
-    assert packyard("lint", ".", cwd=folder).stderr == "1 use case, 0 errors, 0 warnings\n"
+    assert packyard("lint", ".", cwd=folder).stderr == "1 use case, 0 errors, 0 warnings in .\n"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from packyard.bundle import catalogue
+from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources
 from packyard.errors import UsageError
 from packyard.source.workspace import Workspace
@@ -19,20 +20,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kustomization", action="store_true", help="write what each use case is as a kustomization instead"
     )
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    shared.add_output(parser)
     sources.add_argument(parser)
     fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages beside their places first, so that a fault in one changes none."""
+    if not arguments.version and not arguments.kustomization:
+        raise UsageError("packyard build: --version is missing; type packyard build --version 1.0.0 and the rest")
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
     out_dir = Path(arguments.out)
     if arguments.kustomization:
-        return _kustomizations(workspace, names, out_dir)
-    if not arguments.version:
-        raise UsageError("packyard build: --version is missing")
+        return _kustomizations(workspace, names, out_dir, arguments.output)
     plan = fanout.plan(arguments, workspace)
     engine = fanout.engine(arguments, names)
     built = catalogue.build(plan, names, out_dir, on=engine, done=fanout.progress(names))
@@ -42,13 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
                              "size": item.size} for item in built])  # fmt: skip
         return 0
     for item in built:
-        print(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
+        output.line(f"{out_dir / item.name}.tar.gz  {item.tar}  {item.size} bytes")
     return 0
 
 
-def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path) -> int:
+def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
     from packyard.source import kustomization, package
 
+    folders: list[Path] = []
     for name in names:
         described = package.read(workspace, name)
         for use_case in described.use_cases:
@@ -56,6 +58,11 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path) -> in
             for path, data in kustomization.write(workspace, described, use_case).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
-            print(folder)
+            folders.append(folder)
+    if form == "json":
+        output.json_result([{"directory": str(folder)} for folder in folders])
+        return 0
+    for folder in folders:
+        output.line(str(folder))
     output.story("build each with: kustomize build DIR")
     return 0

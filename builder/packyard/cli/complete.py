@@ -2,50 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
+from packyard.cli import directory as directories
+from packyard.cli import output
+from packyard.cli.flags import Declared
 from packyard.errors import PackyardError
 
-_SHELLS = ("bash", "zsh")
-#: What stands for a truth value, by the names that Krmfiles and kpt have for its type.
-_BOOLEANS = dict.fromkeys(("boolean", "bool"), ("true", "false"))
+#: A verb's flags, each with the words that may stand behind it: none where any may, None where it takes none.
+_Flags = Mapping[str, "Sequence[str] | None"]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Take the words behind ``packyard``, the unfinished one last, and print what may stand there."""
-    words = list(arguments[1:] if arguments[:1] == ["--"] else arguments) or [""]
+    words = [_expanded(word) for word in (arguments[1:] if arguments[:1] == ["--"] else arguments)] or [""]
     try:
-        found = [candidate for candidate in _candidates(words) if candidate.startswith(words[-1])]
-    except PackyardError:  # a package that cannot be read has no names to offer
-        found = []
-    print("\n".join(sorted(set(found))))
+        found = {candidate for candidate in _candidates(words) if candidate.startswith(words[-1])}
+    except (PackyardError, OSError):  # a package that cannot be read has no names to offer
+        found = set()
+    for candidate in sorted(found):
+        if candidate.isprintable():
+            output.line(candidate)
     return 0
 
 
-def _candidates(words: list[str]) -> Iterator[str]:
-    if len(words) == 1:
-        from packyard.cli.main import VERBS
+def _expanded(word: str) -> str:
+    """Return a word as the shell will hand it on, its quotes and ``~`` resolved as far as they are complete."""
+    if word[:1] in ("'", '"'):
+        word = word[1:].removesuffix(word[0])
+    return os.path.expanduser(word) if word.startswith("~/") else word  # noqa: PTH111  # a text
 
-        yield from VERBS
+
+def _candidates(words: list[str]) -> Iterator[str]:
+    from packyard.cli.main import FLAGS, VERBS
+
+    while len(words) > 1 and words[0] in FLAGS:
+        words = words[1:]
+    if words[0] == "help" and len(words) == 2:
+        words = words[1:]
+    if len(words) == 1:
+        yield from (*VERBS, "help", *(FLAGS if words[0].startswith("-") else ()))
         return
-    verb, *before = [word for word in words[:-1] if not word.startswith("-")]
+    verb, *before = words[:-1]
+    if verb not in VERBS:
+        return
+    flags = _flags(VERBS[verb][0], verb, before)
+    if words[-1].startswith("-"):
+        name, equals, _ = words[-1].partition("=")
+        yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
+        return
+    if flags.get(words[-2]) is not None:
+        choices = flags[words[-2]]
+        yield from choices or (directories.setters(_split(verb, before[:-1])[0]) if words[-2] == "--unset" else ())
+        return
+    yield from _words(verb, list(_arguments(before, flags)), words[-1])
+
+
+def _flags(module: str, verb: str, before: Sequence[str]) -> _Flags:
+    """Return what a verb, or a command of `cfg`, declares."""
+    declaring = import_module(f"packyard.cli.{module}")
     if verb == "cfg":
-        yield from _of_cfg(before, words[-1])
-    elif verb == "set" and words[-2] == "--unset":
-        yield from _setters(before[0]) if before else ()
-    elif verb == "set" and before:
-        yield from _assignments(before[0], words[-1], before[1:])
-    elif verb == "explain" and before:
-        yield from _setters(before[0])
-    elif verb in ("enable", "disable") and before:
-        yield from _options(before[0])
-    elif verb in ("get", "build", "publish"):
+        declared = declaring.flags_of(before[0]) if before and before[0] in declaring.COMMANDS else Declared()
+        return {**_declared(declared), "--help": None}
+    if hasattr(declaring, "FLAGS"):
+        return _declared(declaring.FLAGS)
+    from packyard.cli import parser
+
+    return parser.make(declaring, verb).flags()
+
+
+def _declared(flags: Declared) -> _Flags:
+    names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in flags.switches}
+    names.update({f"--{name}": list(choices) for name, choices in flags.values.items()})
+    names.update({f"-{letter}": names[f"--{name}"] for letter, name in flags.short.items()})
+    return names
+
+
+def _arguments(words: Sequence[str], flags: _Flags) -> Iterator[str]:
+    """Yield the words that are neither flags nor their values."""
+    value = False
+    for word in words:
+        if not word.startswith("-") and not value:
+            yield word
+        value = not value and flags.get(word) is not None
+
+
+def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
+    if verb == "cfg":
+        yield from _of_cfg(before, word)
+    elif verb in ("set", "explain", "enable", "disable"):
+        directory, given = _split(verb, before)
+        if not before and not _is_package(directory):
+            return  # a folder is wanted
+        if verb == "set":
+            yield from _assignments(directory, word, given)
+        elif verb == "explain":
+            yield from directories.setters(directory)
+        else:
+            yield from _options(directory)
+    elif verb in ("get", "build", "publish", "lint"):
         from packyard.source import workspace
 
-        yield from (workspace.find(Path.cwd()) or workspace.built_in()).package_names()
+        here = workspace.find(Path.cwd()) or (workspace.built_in() if verb == "get" else None)
+        yield from here.package_names() if here else ()
     elif verb == "completion":
-        yield from _SHELLS
+        from packyard.cli.completion import SHELLS
+
+        yield from SHELLS
+    elif verb == "fn":
+        from packyard.setters.kpt.function import FUNCTIONS
+
+        yield from FUNCTIONS
+
+
+def _split(verb: str, before: Sequence[str]) -> tuple[Path, list[str]]:
+    words = list(_arguments(before, {}))
+    return directories.split(words, names=_options if verb in ("enable", "disable") else None)
+
+
+def _is_package(directory: Path) -> bool:
+    return any((directory / name).is_file() for name in ("Krmfile", "Kptfile"))
 
 
 def _of_cfg(before: list[str], word: str) -> Iterator[str]:
@@ -55,15 +134,15 @@ def _of_cfg(before: list[str], word: str) -> Iterator[str]:
     if not before:
         yield from COMMANDS
     elif before[0] in ("set", "list-setters", "delete-setter") and len(before) == 2:
-        yield from _setters(before[1])
+        yield from directories.setters(Path(before[1]))
     elif before[0] == "set" and len(before) > 2:
-        yield from _assignments(before[1], word, before[2:])
+        yield from _assignments(Path(before[1]), word, before[2:])
 
 
-def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
+def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]:
     """Offer ``NAME=``; behind ``NAME=``, or behind a bare NAME, the values that its definition lists."""
     name, equals, _ = word.partition("=")
-    values = _setters(directory)
+    values = directories.setters(directory)
     if equals:
         yield from (f"{name}={value}" for value in values.get(name, ()))
     elif before and "=" not in before[0]:
@@ -72,28 +151,7 @@ def _assignments(directory: str, word: str, before: list[str]) -> Iterator[str]:
         yield from (f"{name}=" for name in values)
 
 
-def _options(directory: str) -> list[str]:
-    from packyard.files.tree import Tree
+def _options(directory: Path) -> list[str]:
     from packyard.source.enabling import component
 
-    return component.names(Tree(Path(directory)))
-
-
-def _setters(directory: str) -> dict[str, list[str]]:
-    """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
-    from packyard.files.tree import Tree
-    from packyard.setters.directory import find_all, read_package
-    from packyard.setters.kpt.package import KptPackage
-    from packyard.setters.packagefiles import read_krmfile
-
-    tree = Tree(Path(directory))
-    found: dict[str, list[str]] = {}
-    for package in find_all(tree):
-        files = read_package(tree, package)
-        for setter in read_krmfile(files).definitions.setters.values():
-            listed = setter.schema.get("enum")
-            values = [*setter.enum_values, *(map(str, listed) if isinstance(listed, list) else ())]
-            found.setdefault(setter.name, []).extend((*values, *_BOOLEANS.get(setter.type, ())))
-        for tagged, _ in KptPackage(files).setters() if files.kptfile is not None else ():
-            found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
-    return found
+    return component.names(Tree(directory))

@@ -1,4 +1,4 @@
-"""Take an option that `packyard enable` folded in out of the use case in DIR again, to the same bytes.
+"""Take options that `packyard enable` folded in out of the use case in DIR again, to the same bytes.
 
 Values that were set meanwhile stay set. Refused where what it put there was changed by hand.
 """
@@ -14,5 +14,5 @@ add_arguments = enable.add_arguments
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Disable it, and name the files."""
+    """Disable them, and name the files."""
     return enable.change(arguments, disable, "disabled")

@@ -1,4 +1,4 @@
-"""Fold an option of the use case in DIR into its files, with its setters; `packyard disable` takes it out again.
+"""Fold options of the use case in DIR into its files, with their setters; `packyard disable` takes them out again.
 
 The options are in DIR/options. Without a name it lists them.
 """
@@ -6,54 +6,101 @@ The options are in DIR/options. Without a name it lists them.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.files.tree import Tree
-from packyard.source.enabling import component
+from packyard.errors import InputError, Problem
+from packyard.setters.directory import find_packages
+from packyard.source.enabling import component, replaced
 from packyard.source.enabling.change import Outcome, enable
+from packyard.source.enabling.draft import Draft
+from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR")
-    parser.add_argument("name", metavar="NAME", nargs="?")
-    parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
+    parser.add_argument(
+        "-R", "--recurse-subpackages", action="store_true", help="every use case below DIR that has the options"
+    )
+    shared.add_dry_run(parser)
+    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Enable it, and name the files."""
+    """Enable them, and name the files."""
     return change(arguments, enable, "enabled")
 
 
 def change(arguments: argparse.Namespace, act: Callable[..., Outcome], done: str) -> int:
     """Enable or disable, and say what that changed."""
-    directory = Path(arguments.directory)
-    if arguments.name is None:
-        tree = Tree(directory)
-        output.table(
-            ("OPTION", "DESCRIPTION"), [(name, component.describe(tree, name)) for name in component.names(tree)]
-        )
+    directory, names = directories.split(arguments.words, "an option", lambda here: component.names(Tree(here)))
+    folders = _folders(directory, names) if arguments.recurse_subpackages else [directory]
+    if not names:
+        _list(folders, arguments.output)
         return 0
-    title = f"{done.removesuffix('d')} {arguments.name}"
-    outcome = act(directory, arguments.name, dry_run=arguments.dry_run, keep=state.keep(directory, title))
+    title = f"{done.removesuffix('d')} {' '.join(names)}"
+    for folder in folders if len(folders) > 1 else ():  # what one refuses is done in none
+        act(folder, *names, dry_run=True)
+    outcomes = {
+        folder: act(folder, *names, dry_run=arguments.dry_run, keep=state.keep(folder, title)) for folder in folders
+    }
     if arguments.output == "json":
-        output.json_result(_document(outcome, done))
-    elif arguments.dry_run:
-        for path, data in sorted(outcome.after.items()):
-            sys.stdout.write(output.diff(outcome.before[path], data, path))
-    elif not outcome.after:
-        output.story(f"{directory}: {outcome.name} is {done} already")
-    else:
-        print("\n".join(sorted(outcome.after)))
-        output.story(f"{directory}: {outcome.name} is {done}")
+        output.json_result([_document(folder, outcome, done) for folder, outcome in outcomes.items()])
+        return 0
+    for folder, outcome in outcomes.items():
+        if arguments.dry_run:
+            output.diffs(folder, {path: (outcome.before[path], data) for path, data in outcome.after.items()})
+        else:
+            _tell(folder, outcome, done)
     return 0
 
 
-def _document(outcome: Outcome, done: str) -> dict[str, object]:
+def _folders(directory: Path, names: list[str]) -> list[Path]:
+    """Return the use cases below that have all the options."""
+    found = [directory / package for package in find_packages(Tree(directory), recursive=True)]
+    fitting = [folder for folder in found if set(names) <= set(component.names(Tree(folder)))]
+    if not fitting:
+        hint = f"packyard enable {directory} -R lists what there is"
+        raise InputError(Problem(f"no use case below has {' and '.join(names)}", file=str(directory), hint=hint))
+    return fitting
+
+
+def _list(folders: list[Path], form: str) -> None:
+    rows = []
+    for folder in folders:
+        tree = Tree(folder)
+        names = component.names(tree)
+        done = replaced.read(Draft(folder)) if names else ()
+        rows += [(folder, name, name in done, component.describe(tree, name)) for name in names]
+    if form == "json":
+        keys = ("directory", "option", "enabled", "description")
+        output.json_result([dict(zip(keys, (str(folder), *row), strict=True)) for folder, *row in rows])
+        return
+    for folder in folders:
+        if len(folders) > 1:
+            output.line(f"{folder}:")
+        cells = [(name, "yes" if done else "", text) for where, name, done, text in rows if where == folder]
+        output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, prose=True)
+
+
+def _tell(folder: Path, outcome: Outcome, done: str) -> None:
+    names = " and ".join(outcome.names)
+    if not outcome.after:
+        output.story(f"{folder}: {names} {'is' if len(outcome.names) == 1 else 'are'} {done} already")
+        return
+    for path in sorted(outcome.after):
+        output.line(str(folder / path))
+    output.story(f"{folder}: {names} {'is' if len(outcome.names) == 1 else 'are'} {done}")
+    if outcome.setters and done == "enabled":
+        new = [f"{name} (has to be set)" if setter.must_be_set else name for name, setter in outcome.setters.items()]
+        output.story(f"new setters: {', '.join(new)}; packyard set {folder} NAME=VALUE")
+
+
+def _document(folder: Path, outcome: Outcome, done: str) -> dict[str, object]:
     files = [
         {
             "file": path,
@@ -61,4 +108,10 @@ def _document(outcome: Outcome, done: str) -> dict[str, object]:
         }
         for path, data in sorted(outcome.after.items())
     ]
-    return {"option": outcome.name, "description": outcome.description, "state": done, "files": files}
+    return {
+        "directory": str(folder),
+        "options": list(outcome.names),
+        "state": done,
+        "setters": list(outcome.setters),
+        "files": files,
+    }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 
-from packyard.cli import output
-from packyard.errors import InputError, Problem, on_one_line, suggest
-from packyard.files.tree import Tree
+from packyard.cli import arguments as shared
+from packyard.cli import directory, output
+from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
@@ -16,24 +15,29 @@ from packyard.setters.listing import Row, list_setters
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR")
-    parser.add_argument("name", metavar="NAME")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    directory.add_arguments(parser, "NAME", "NAME is a setter, of packyard setters DIR.")
+    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain the setter in every package that has it."""
-    tree = Tree(Path(arguments.directory))
+    root_dir, names = directory.split(arguments.words)
+    if len(names) != 1:
+        raise UsageError(
+            f"packyard explain: one NAME is wanted, not {len(names)}; packyard setters {root_dir} lists them"
+        )
+    (name,) = names
+    tree = Tree(root_dir)
     known: set[str] = set()
     found: list[tuple[Row, list[Field]]] = []
     for package in find_all(tree):
         files = read_package(tree, package)
         rows = list_setters(files)
         known |= {row.name for row in rows}
-        found += [(row, find_fields(files, row.name)) for row in rows if row.name == arguments.name]
+        found += [(row, find_fields(files, row.name)) for row in rows if row.name == name]
     if not found:
-        message = f'setter "{arguments.name}" is not found'
-        raise InputError(Problem(message, file=str(tree.root_dir), hint=suggest(arguments.name, known)))
+        hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
+        raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))
     if arguments.output == "json":
         output.json_result(
             [{"file": row.file, "line": row.line, "name": row.name, "value": row.value,
@@ -41,17 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
         return 0
     for row, fields in found:
-        _print(row, fields)
+        _show(row, fields)
     return 0
 
 
-def _print(row: Row, fields: list[Field]) -> None:
-    print(f"{row.file}:{row.line}: {row.name}: {row.description}")
+def _show(row: Row, fields: list[Field]) -> None:
+    output.line(f"{row.file}:{row.line}: {row.name}: {' '.join(row.description.split())}")
     allowed = " ".join(filter(None, (row.type, row.constraint, str(row.schema.get("pattern", "")))))
     for label, text in (("value", row.value or "(empty)"), ("shipped", row.default or ""), ("allowed", allowed)):
         if text:
-            print(f"  {label:<8} {text}")
+            output.line(f"  {label:<8} {text}")
     for field in fields:
         way = " -> ".join(field.through)
-        place = f"{on_one_line(field.file)}:{field.line}:{field.column}"
-        print(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")
+        place = f"{field.file}:{field.line}:{field.column}"
+        output.line(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")

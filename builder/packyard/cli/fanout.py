@@ -58,6 +58,6 @@ def finish(cache_dir: Path | None, faults: Iterable[str]) -> None:
     """Tell why results could not be kept, once, and keep the cache within its limit."""
     faults = set(filter(None, faults))
     for fault in sorted(faults):
-        output.story(fault)
+        output.warning(fault)
     if cache_dir and not faults:
         Cache(cache_dir).prune(time())

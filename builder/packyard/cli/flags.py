@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from packyard.errors import UsageError
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+_RECURSE = "recurse-subpackages"
 
 
 class Flags:
@@ -26,41 +27,72 @@ class Flags:
         return self.values.get(name, [""])[-1]
 
 
-def parse(words: Sequence[str], *, switches: Mapping[str, bool], values: Sequence[str], numbers: bool = False) -> Flags:
-    """Read words; ``switches`` are on or off, and have a default, ``values`` are flags that take a value.
+class Declared:
+    """The flags of a command, for those who parse its words and for those who complete them.
 
-    With ``numbers`` a word such as ``-1`` is an argument.
+    ``switches`` are on or off, and have a default; ``values`` are flags that take a value, with the words that may
+    stand there, none where any may; ``short`` has letters for them. With ``numbers`` a word such as ``-1`` is an
+    argument.
     """
-    found = Flags([], dict(switches), {})
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            found.arguments += rest
-            break
-        if word == "-" or not word.startswith("-") or (numbers and word[1].isdigit()):
-            found.arguments.append(word)
-            continue
-        name, equals, text = word.lstrip("-").partition("=")
-        if not word.startswith("--"):
-            letters = name.lstrip("R")
-            if letters or not name:
-                raise UsageError(f"unknown shorthand flag: {letters[:1] or equals!r} in -{letters}{equals}{text}")
-            name = "recurse-subpackages"
-        if name in switches:
-            found.switches[name] = _switch(name, text) if equals else True
-        elif name in values:
-            if not equals and not rest:
+
+    def __init__(
+        self,
+        switches: Mapping[str, bool] | None = None,
+        values: Mapping[str, Collection[str]] | Sequence[str] = (),
+        short: Mapping[str, str] | None = None,
+        *,
+        numbers: bool = False,
+    ) -> None:
+        self.switches = dict(switches or {})
+        self.values = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values, ())
+        self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
+        self.numbers = numbers
+
+    def parse(self, words: Sequence[str]) -> Flags:
+        """Read words."""
+        found = Flags([], dict(self.switches), {})
+        rest = list(words)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                found.arguments += rest
+                break
+            if word == "-" or not word.startswith("-") or (self.numbers and word[1].isdigit()):
+                found.arguments.append(word)
+            elif word.startswith("--"):
+                name, equals, text = word[2:].partition("=")
+                self._take(found, name, text if equals else None, rest)
+            else:
+                self._take_letters(found, word[1:], rest)
+        return found
+
+    def _take_letters(self, found: Flags, letters: str, rest: list[str]) -> None:
+        """Read ``-R``, ``-Rq``, ``-R=false``, ``-o json`` and ``-ojson``."""
+        while letters:
+            name, behind = self.short.get(letters[0], ""), letters[1:]
+            if not name:
+                raise UsageError(f"unknown shorthand flag: {letters[0]!r} in -{letters}")
+            if behind.startswith("="):
+                return self._take(found, name, behind[1:], rest)
+            if name in self.values:
+                return self._take(found, name, behind or None, rest)
+            found.switches[name] = True
+            letters = behind
+        return None
+
+    def _take(self, found: Flags, name: str, text: str | None, rest: list[str]) -> None:
+        if name in self.switches:
+            found.switches[name] = True if text is None else self._switch(name, text)
+        elif name in self.values:
+            if text is None and not rest:
                 raise UsageError(f"flag needs an argument: --{name}")
-            found.values.setdefault(name, []).append(text if equals else rest.pop(0))
+            found.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
         else:
             raise UsageError(f"unknown flag: --{name}")
-    return found
 
-
-def _switch(name: str, text: str) -> bool:
-    if text not in _TRUE | _FALSE:
-        shown = "-R, --recurse-subpackages" if name == "recurse-subpackages" else f"--{name}"
-        fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'
-        raise UsageError(f'invalid argument "{text}" for "{shown}" flag: {fault}')
-    return text in _TRUE
+    def _switch(self, name: str, text: str) -> bool:
+        if text not in _TRUE | _FALSE:
+            letters = [f"-{letter}, " for letter, meant in self.short.items() if meant == name]
+            fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'
+            raise UsageError(f'invalid argument "{text}" for "{"".join(letters)}--{name}" flag: {fault}')
+        return text in _TRUE

@@ -13,9 +13,8 @@ kpt and kustomize start them:
 from __future__ import annotations
 
 import argparse
-import sys
 
-from packyard.cli import output
+from packyard.cli import output, streams
 from packyard.setters.kpt import function
 
 
@@ -26,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer in one write, once all is decided: nothing at all would make kpt delete the package."""
-    outcome = function.run(arguments.function, sys.stdin.buffer.read())
-    sys.stdout.buffer.write(outcome.output)
-    sys.stdout.buffer.flush()
+    outcome = function.run(arguments.function, streams.read())
+    output.data(outcome.output)
+    streams.flush()
     for result in outcome.results:
         if result.severity in ("error", "warning"):
-            output.story(f"{result.severity}: {result.message}")
+            output.warning(f"{result.severity}: {result.message}")
     return 1 if outcome.failed else 0

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.reference import Reference, same
+from packyard.bundle.reference import Reference
+from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="NAME[@VERSION]")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,9 +34,15 @@ def run(arguments: argparse.Namespace) -> int:
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnavailableError(f"{into}: {error.strerror}") from error
-    print(bundle.unpack(into))
-    name, digest = bundle.manifest.name, Digest.of(bundle.data)
-    output.story(f"{name} {bundle.manifest.version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
+    folder = bundle.unpack(into)
+    if arguments.output == "json":
+        manifest = bundle.manifest
+        output.json_result(
+            [{"name": manifest.name, "version": manifest.version, "directory": str(folder), "tar": str(bundle.tar)}]
+        )
+        return 0
+    output.line(str(folder))
+    output.story(f"{bundle.manifest.name} {bundle.manifest.version}: verified, {bundle.tar}")
     return 0
 
 
@@ -58,5 +66,5 @@ def _carried(reference: str) -> Bundle:
     plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
     ((packed, fault),) = catalogue.pack(plan, [asked.name], on=None)
     if fault:
-        output.story(fault)
+        output.warning(fault)
     return Bundle.open(packed.data, what=packed.name)

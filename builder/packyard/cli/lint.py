@@ -14,29 +14,34 @@ from packyard.checks import judges, options
 from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
+from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
-from packyard.errors import refuse
-from packyard.files.tree import Tree
+from packyard.errors import InputError, Problem, refuse
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
-from packyard.source.workspace import Workspace
+from packyard.source.workspace import FILE, Workspace, built_in, find
+from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help="packages, or folders (default: all packages)")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    targets = "packages, or folders (default: all packages of the workspace around, else the package here)"
+    parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
+    shared.add_output(parser)
     sources.add_argument(parser)
     fanout.add_cache_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; a folder is a user's copy, in which required values may be set."""
-    folders = [target for target in arguments.targets if Path(target).is_dir()]
+    here = _workspace(arguments)
+    folders = [target for target in arguments.targets if Path(target).is_dir()] if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
     copies = [copy for folder in folders for copy in _copies(Path(folder))]
-    composed, findings = _composed(arguments, names) if names or not arguments.targets else ([], [])
-    judging = _judges(sources.find(arguments))
+    if names and not here:
+        raise InputError(Problem(f"is no directory, and no {FILE} here or above has it as a package", file=names[0]))
+    composed, findings = _composed(arguments, here, names) if here and (names or not folders) else ([], [])
+    judging = _judges(here or built_in())
     findings += lint_catalogue(composed, judges=judging)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
@@ -46,19 +51,34 @@ def run(arguments: argparse.Namespace) -> int:
         output.json_result([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            print(finding)
+            output.line(str(finding))
     errors = sum(finding.severity == "error" for finding in findings)
     total = len(composed) + len(copies)
     counts = ((total, "use case"), (errors, "error"), (len(findings) - errors, "warning"))
-    output.story(", ".join(output.counted(number, noun) for number, noun in counts))
+    checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
+    output.story(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
     return 1 if errors else 0
+
+
+def _workspace(arguments: argparse.Namespace) -> Workspace | None:
+    """Return the workspace that is named or around; without one, targets are folders, by default the one here."""
+    if arguments.workspace:
+        return sources.find(arguments)
+    here = find(Path.cwd())
+    if not here and not arguments.targets:
+        try:
+            find_packages(Tree(Path()), recursive=True)
+        except InputError as error:
+            hint = "type packyard lint DIR, or packyard lint --workspace DIR"
+            raise InputError(Problem(f"no {FILE} here or above, and no package here", hint=hint)) from error
+    return here
 
 
 def _judges(workspace: Workspace) -> list[Judge]:
     """Return the judges of the versions that the workspace lists; without their packages there are none."""
     missing = judges.missing()
     if missing:
-        output.story(
+        output.warning(
             f"not checked: the schemas of Kubernetes and of custom resources, for want of {' and '.join(missing)} "
             f"({judges.EXTRA})"
         )
@@ -72,12 +92,13 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
         yield folder / package, read_package(tree, package)
 
 
-def _composed(arguments: argparse.Namespace, names: list[str]) -> tuple[list[PackageFiles], list[Finding]]:
+def _composed(
+    arguments: argparse.Namespace, here: Workspace, names: list[str]
+) -> tuple[list[PackageFiles], list[Finding]]:
     """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
     from packyard.bundle.composing import Composing
     from packyard.source.workspace import idle_options
 
-    here = sources.find(arguments)
     cache_dir = None if arguments.no_cache else state.cache_dir()
     composing = Composing(here.root_dir, cache_dir)
     made = [composing(name) for name in names or here.package_names()]

@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from packyard.cli import arguments as shared
 from packyard.cli import output, sources
 from packyard.errors import InputError, suggest
 from packyard.source import package
+from packyard.source.package import Package
 
 Item = TypeVar("Item")
 
@@ -21,15 +23,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
     for fact in _FACTS:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
-    sources.add_argument(parser)
+    shared.add_output(parser)
+    shared.add_wide(parser)
+    sources.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List them, a line each."""
+    """List them, a row each."""
     if arguments.channel:
         return _list_channel(arguments)
-    workspace = sources.find(arguments)
+    workspace = sources.find(arguments, carried=True)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
     packages = _chosen(arguments, packages, lambda item: item.model)
     if arguments.output == "json":
@@ -37,11 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
                             for item in packages])  # fmt: skip
         return 0
     rows = [
-        (item.name, item.model.get("framework", ""), item.model.get("mode", ""), use_case.path)
+        (item.name, item.model.get("framework", ""), item.model.get("mode", ""), _use_cases(item, wide=arguments.wide))
         for item in packages
-        for use_case in item.use_cases
     ]
-    output.table(("NAME", "FRAMEWORK", "MODE", "USE CASE"), rows)
+    output.table(("NAME", "FRAMEWORK", "MODE", "USE CASES"), rows, wide=arguments.wide)
     return 0
 
 
@@ -64,13 +66,13 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         )
         for each in entries
     ]
-    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows)
+    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "TAR"), rows, wide=arguments.wide)
     return 0
 
 
-def _short(text: str) -> str:
-    """Return what a table or a sentence shows of a fact: a channel may say much."""
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def _use_cases(item: Package, *, wide: bool) -> str:
+    """Say how many there are, or which."""
+    return ", ".join(use_case.path for use_case in item.use_cases) if wide else str(len(item.use_cases))
 
 
 def _chosen(

@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import gc
-import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from packyard import __version__
-from packyard.errors import PackyardError, UsageError, suggest
+from packyard.cli import output, streams
+from packyard.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
@@ -35,59 +34,91 @@ VERBS = {
     "completion": ("completion", "print what makes a shell complete names and values"),
     "version": ("version", "print the version"),
 }
+#: What may stand before the verb.
+FLAGS = ("--help", "--version", "--quiet", "--verbose")
+
+_HELP = ("-h", "--help", "help")
+_STORY = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    streams.open_missing()
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.disable()  # a command is over before a collection would pay
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are printed as the bytes that they are
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = _run(words)
-        sys.stdout.flush()
+        streams.flush()
         return code
     except UsageError as error:
-        print(error, file=sys.stderr)
+        output.refusal(error)
         return 2
     except PackyardError as error:
-        print(error, file=sys.stderr)
+        output.refusal(error)
         return 1
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        output.warning("interrupted")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+    except streams.Closed:
         return 1
-    except Exception:  # a bug: say so, with everything that helps to mend it
-        import traceback
+    except Exception as error:
+        return _unforeseen(error)
 
-        traceback.print_exc()
-        print("this is a bug of packyard: please report it with the lines above", file=sys.stderr)
-        return 3
+
+def _unforeseen(error: Exception) -> int:
+    """Say what nothing foresaw: a file that the system refuses, or else a bug, with all that helps to mend it."""
+    if isinstance(error, OSError) and isinstance(error.filename, str | bytes) and error.strerror:
+        name = error.filename if isinstance(error.filename, str) else error.filename.decode("utf-8", "surrogateescape")
+        output.refusal(UnavailableError(Problem(error.strerror, file=name)))
+        return 1
+    import traceback
+
+    output.warning("".join(traceback.format_exception(error)).rstrip())
+    output.warning("this is a bug of packyard: please report it with the lines above")
+    return 3
 
 
 def _run(words: list[str]) -> int:
-    if not words or words[0] in ("-h", "--help", "help"):
-        print(_help())
+    story = {"quiet": False, "verbose": False}
+    while words and words[0] in _STORY:
+        story[_STORY[words.pop(0)]] = True
+    if any(story.values()):
+        from packyard.cli import watch
+
+        watch.tell(**story)
+    if len(words) > 1 and words[0] in _HELP:
+        words = [words[1], *words[2:], "--help"]
+    if not words or words[0] in _HELP:
+        output.page(_help())
         return 0
-    if words[0] == "--version":
-        words = ["version"]
-    if words[0] not in VERBS and words[0] != "complete":
-        hint = suggest(words[0], VERBS)
-        raise UsageError(f"packyard: no verb {words[0]!r}" + (f" ({hint})" if hint else "") + "\n" + _help())
-    module = import_module(f"packyard.cli.{VERBS.get(words[0], words)[0]}")
+    if words[0] in ("-V", "--version"):
+        words[0] = "version"
+    verb, *rest = words
+    if verb not in VERBS and verb != "complete":
+        raise UsageError(_unknown(verb))
+    module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
     if hasattr(module, "main"):  # a verb with a command line of its own
-        return int(module.main(words[1:]))
+        return int(module.main(rest))
     from packyard.cli import parser
 
-    return parser.run(module, words[0], words[1:])
+    return parser.run(module, verb, rest)
+
+
+def _unknown(word: str) -> str:
+    hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
+    found = f"no flag {word!r} before a verb" if word.startswith("-") else f"no verb {word!r}"
+    return f"packyard: {found}" + (f" ({hint})" if hint else "") + "; packyard help lists them"
 
 
 def _help() -> str:
     lines = [f"packyard {__version__}: packages for Kustomize, assembled, set, packed and published", ""]
     lines += [f"  packyard {verb:<10} {text}" for verb, (_, text) in VERBS.items()]
-    return "\n".join([*lines, "", "packyard VERB --help tells more about one."])
+    more = (
+        "",
+        "packyard VERB --help, or packyard help VERB, tells more about one. Before a verb: -q, --quiet for results and",
+        "problems only; -v, --verbose for files, requests and programs as they come; -V, --version.",
+    )
+    return "\n".join([*lines, *more])
 
 
 if __name__ == "__main__":

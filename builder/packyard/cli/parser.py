@@ -6,24 +6,58 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from packyard.errors import UsageError
+from packyard.cli import arguments, output, watch
+from packyard.errors import UsageError, suggest
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises `UsageError` instead of leaving the program."""
+    """An argument parser that prints through `output`, and raises `UsageError` instead of leaving the program."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line, with the verb's usage as the hint."""
-        raise UsageError(f"{self.prog}: {message}\n{self.format_usage().rstrip()}")
+        """Refuse the command line in one sentence that says what to type next."""
+        message = message.removeprefix("argument ")
+        missing = message.removeprefix("the following arguments are required: ")
+        if missing != message:
+            message = f"{missing} is missing"
+        raise UsageError(f"{self.prog}: {message}; {self.prog} --help says how to call it")
+
+    def refuse_rest(self, words: Sequence[str]) -> None:
+        """Refuse words that mean nothing to the verb."""
+        for word in words:
+            if not word.startswith("-"):
+                self.error(f"there is no place for {word!r}")
+            hint = suggest(word.partition("=")[0], [*self.flags(), "--help"])
+            self.error(f"there is no flag {word!r}" + (f" ({hint})" if hint else ""))
+
+    def flags(self) -> dict[str, Sequence[str] | None]:
+        """Return the flags, each with the words that may stand behind it: None where it takes none."""
+        return {
+            name: None if action.nargs == 0 else [str(choice) for choice in action.choices or ()]
+            for action in self._actions
+            for name in action.option_strings
+        }
+
+    def _print_message(self, message: str, _file: object = None) -> None:
+        output.page(message.rstrip("\n"))
+
+
+def make(module: Any, verb: str) -> Parser:
+    """Return a verb's parser, by what its module declares."""
+    parser = Parser(prog=f"packyard {verb}", description=module.__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    module.add_arguments(parser)
+    arguments.add_story(parser)
+    return parser
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:
     """Read the words by what the verb's module declares, and run it."""
-    parser = Parser(prog=f"packyard {verb}", description=module.__doc__, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    module.add_arguments(parser)
+    parser = make(module, verb)
     try:
-        parsed = parser.parse_intermixed_args(words)
+        parsed, rest = parser.parse_known_intermixed_args(words)
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
+    parser.refuse_rest(rest)
+    if parsed.quiet or parsed.verbose:
+        watch.tell(quiet=parsed.quiet, verbose=parsed.verbose)
     return int(module.run(parsed))

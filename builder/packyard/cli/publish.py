@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packyard.bundle import catalogue
 from packyard.channel.publish import publish
+from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources
 from packyard.cli.channels import open_channel
 
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sources.add_names(parser)
     parser.add_argument("--version", required=True, help="the version of the packages, and the name of the release")
     parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    shared.add_output(parser)
     sources.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -41,5 +42,5 @@ def run(arguments: argparse.Namespace) -> int:
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
         return 0
     for item in done:
-        print(f"{item.status:<10} {item.key}  {item.entry.digest}  tar {item.entry.tar}")
+        output.line(f"{item.status:<10} {item.key}  {item.entry.tar}")
     return 0

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from pathlib import Path
 
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
+from packyard.cli import output
 from packyard.cluster.render import render
-from packyard.files import journal
+from packyard.text import journal
+from packyard.text.node import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR", nargs="?", default=".")
+    directories.add_arguments(parser)
+    shared.add_output(parser, "yaml", "json")
     parser.add_argument(
         "--built-in", action="store_true", help="build it ourselves, though a kustomize or kubectl is here"
     )
@@ -21,8 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Render by the kustomize or kubectl on PATH, else by our own build."""
-    directory = Path(arguments.directory)
+    directory = directories.only(arguments.words, "render")
     journal.finish(directory, [])
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    sys.stdout.buffer.write(render(directory, path=path))
+    rendered = render(directory, path=path)
+    if arguments.output == "json":
+        from packyard.cluster import objects
+
+        output.json_result([item.root for item in objects.parse(Source("", rendered.decode()))])
+        return 0
+    output.data(rendered)
     return 0

@@ -1,60 +1,65 @@
 """Set values of a package's setters; only the bytes of the fields that they reach change.
 
-packyard set DIR NAME VALUE         one setter (a list setter takes several values)
-packyard set DIR NAME=VALUE ...     several, checked together and written together
-packyard set DIR --values FILE      those of a YAML file, NAME: VALUE a line
-packyard set DIR --unset NAME       back to the value that the package shipped
+packyard set [DIR] NAME VALUE        one setter (a list setter takes several values)
+packyard set [DIR] NAME=VALUE ...    several, checked together and written together
+packyard set [DIR] --values FILE     those of a YAML file, NAME: VALUE a line; - is standard input
+packyard set [DIR] --unset NAME      back to the value that the package shipped
 
 -R, --recurse-subpackages   every package below DIR that has the setter
 --dry-run                   print what would change as a diff, and write nothing
 --set-by WHO                who sets it, recorded in the Krmfile
 --description TEXT          a new description of the setter
---output text|json          json: every field with file, line, column, path, old and new
+-o, --output text|json      json: every field with file, line, column, path, old and new
+-q, --quiet                 print results and problems only
+-v, --verbose               say files as they come
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import flags, output, state
-from packyard.cli.flags import Flags
-from packyard.errors import UnavailableError, UsageError, on_one_line
+from packyard.cli import directory as directories
+from packyard.cli import output, state, streams
+from packyard.cli.flags import Declared, Flags
+from packyard.errors import Problem, UnavailableError, UsageError
 from packyard.setters.change import PackageChange, change_setters
 
-_SWITCHES = {"recurse-subpackages": False, "dry-run": False, "help": False}
-_TAKE_VALUES = ("values", "unset", "set-by", "description", "output")
+FLAGS = Declared(
+    {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
+    {"values": (), "unset": (), "set-by": (), "description": (), "output": ("text", "json")},
+    {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
+    numbers=True,
+)
 
 
 def main(words: Sequence[str]) -> int:
     """Set, and say what was changed where."""
-    if "-h" in words:
-        words = ["--help"]
     try:
-        parsed = flags.parse(words, switches=_SWITCHES, values=_TAKE_VALUES, numbers=True)
+        parsed = FLAGS.parse(words)
     except UsageError as error:
-        raise UsageError(f"packyard set: {error}\n\n{__doc__}") from error
+        raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
-        print(__doc__)
+        output.page(f"{__doc__}\n{directories.HELP}")
         return 0
-    if not parsed.arguments:
-        raise UsageError(f"packyard set: DIR is missing\n\n{__doc__}")
-    return _run(Path(parsed.arguments[0]), parsed.arguments[1:], parsed)
+    if parsed.switches["quiet"] or parsed.switches["verbose"]:
+        from packyard.cli import watch
+
+        watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
+    directory, rest = directories.split(parsed.arguments)
+    return _run(directory, rest, parsed)
 
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
-    values = {
-        name: texts for file in parsed.values.get("values", []) for name, texts in _read_values(Path(file)).items()
-    }
-    values.update(_values(words))
+    values = {name: texts for file in parsed.values.get("values", []) for name, texts in _read_values(file).items()}
+    values.update(_values(directory, words))
     unset = parsed.values.get("unset", [])
-    shape = parsed.text("output") or "text"
+    form = parsed.text("output") or "text"
     if not values and not unset:
-        raise UsageError(f"packyard set: nothing to set\n\n{__doc__}")
-    if shape not in ("text", "json"):
-        raise UsageError(f"packyard set: --output is text or json, not {shape!r}")
+        raise _usage(directory, f"nothing to set, and packyard setters {directory} lists the names")
+    if form not in FLAGS.values["output"]:
+        raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
     dry_run = parsed.switches["dry-run"]
     changes = change_setters(
         directory,
@@ -66,11 +71,10 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
         dry_run=dry_run,
         keep=state.keep(directory, _title(values, unset)),
     )
-    if shape == "json":
+    if form == "json":
         output.json_result([_document(change) for change in changes])
     elif dry_run:
-        for change in changes:
-            sys.stdout.write(_diff(change))
+        output.diffs(directory, _files(changes))
     else:
         for change in changes:
             _tell(change)
@@ -83,30 +87,42 @@ def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
     )
 
 
-def _values(words: list[str]) -> dict[str, list[str]]:
+def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
     if not words:
         return {}
     if "=" not in words[0]:
         if len(words) < 2:
-            raise UsageError(f"packyard set: a value for {words[0]} is missing (NAME VALUE, or NAME=VALUE)")
+            raise _usage(directory, f"a value for {words[0]} is missing", f"{words[0]}=VALUE")
         return {words[0]: words[1:]}
     values: dict[str, list[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"packyard set: {word!r} is no NAME=VALUE")
+            raise _usage(directory, f"{word!r} must be NAME=VALUE")
         values.setdefault(name, []).append(text)
     return values
 
 
-def _read_values(file: Path) -> dict[str, list[str]]:
+def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageError:
+    from shlex import quote
+
+    return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
+
+
+def _read_values(file: str) -> dict[str, list[str]]:
+    """Read a values file; a pipe may be one, as the shell makes of ``<(…)``."""
+    from packyard.files.regular import LIMIT
     from packyard.setters import valuesfile
 
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror}") from error
-    return {name: given.texts for name, given in valuesfile.parse(data, str(file)).given.items()}
+    if file == "-":
+        data, file = streams.read(), "stdin"
+    else:
+        try:
+            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
+                data = opened.read(LIMIT)
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
+    return {name: given.texts for name, given in valuesfile.parse(data, file).given.items()}
 
 
 def _document(change: PackageChange) -> dict[str, object]:
@@ -125,18 +141,22 @@ def _document(change: PackageChange) -> dict[str, object]:
     return {"package": change.package or ".", "counts": dict(change.plan.counts), "fields": fields}
 
 
-def _diff(change: PackageChange) -> str:
-    prefix = f"{change.package}/" if change.package else ""
-    return "".join(
-        output.diff(change.bytes_before(path), data, prefix + path) for path, data in sorted(change.plan.files.items())
-    )
+def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Return every file with its bytes before and after; two packages may reach one, and the first saw it as it was."""
+    files: dict[str, tuple[bytes | None, bytes | None]] = {}
+    for change in changes:
+        for path, data in change.plan.files.items():
+            whole = f"{change.package}/{path}" if change.package else path
+            before = files[whole][0] if whole in files else change.bytes_before(path)
+            files[whole] = (before, data)
+    return files
 
 
 def _tell(change: PackageChange) -> None:
     for item in change.plan.changes:
         if item.old != item.new:
-            place = f"{on_one_line(os.path.normpath(item.file))}:{item.line}"
-            print(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}")
+            place = f"{os.path.normpath(item.file)}:{item.line}"
+            output.line(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value

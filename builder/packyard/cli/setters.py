@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
-from packyard.cli import output
-from packyard.files.tree import Tree
+from packyard.cli import arguments as shared
+from packyard.cli import directory, output
+from packyard.errors import Problem, refuse
+from packyard.setters import valuesfile
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
 
@@ -17,51 +21,75 @@ _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR", nargs="?", default=".")
+    directory.add_arguments(parser)
     parser.add_argument(
         "--unset", action="store_true", help="only those that have to be set before a use case is built"
     )
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument("--set", action="store_true", help="only those that were set")
+    shared.add_wide(parser)
+    shared.add_output(parser, *shared.FORMS, "yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is none itself."""
-    tree = Tree(Path(arguments.directory))
+    tree = Tree(directory.only(arguments.words, "setters"))
     packages = {package: read_package(tree, package) for package in find_all(tree)}
     listed = {package: list_setters(files) for package, files in packages.items()}
     rules = {package: list_rules(files) for package, files in packages.items()}
     if arguments.unset:
         listed = {package: [row for row in rows if row.must_be_set] for package, rows in listed.items()}
-    if arguments.output == "json":
+    if arguments.set:
+        listed = {package: [row for row in rows if row.is_set] for package, rows in listed.items()}
+    if arguments.output == "yaml":
+        output.data(valuesfile.write(_values(listed)).encode())
+    elif arguments.output == "json":
         output.json_result([{"package": package or ".", "setters": [_document(row) for row in rows],
                              "rules": [_rule_document(row) for row in rules[package]]}
                             for package, rows in listed.items()])  # fmt: skip
-        return 0
-    for package, rows in listed.items():
-        if package:
-            print(f"{package}:")
-        output.table(_COLUMNS, [_cells(row) for row in rows])
-        missing = sum(row.must_be_set for row in rows)
-        if missing:
-            names = " ".join(f"{row.name}=…" for row in rows if row.must_be_set)
-            output.story(f"{missing} to be set: packyard set {tree.root_dir / package} {names}")
-        _tell_rules(rules[package], only_broken=arguments.unset)
+    else:
+        for package, rows in listed.items():
+            if package:
+                output.line(f"{package}:")
+            _show(tree.root_dir / package, rows, wide=arguments.wide)
+            _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
     return 0
 
 
-def _tell_rules(rows: list[RuleRow], *, only_broken: bool) -> None:
+def _values(listed: Mapping[str, Sequence[Row]]) -> dict[str, str | Sequence[str]]:
+    """Return one value for each name; a values file has no place for two."""
+    found: dict[str, Row] = {}
+    problems = []
+    for row in (row for rows in listed.values() for row in rows):
+        first = found.setdefault(row.name, row)
+        if (first.value, first.values) != (row.value, row.values):
+            message = f"{row.name} is {row.value!r}, and {first.value!r} at {first.file}:{first.line}"
+            hint = "a values file has one value for a name: name one package"
+            problems.append(Problem(message, file=row.file, line=row.line, hint=hint))
+    refuse(problems)
+    return {name: row.value if row.values is None else row.values for name, row in sorted(found.items())}
+
+
+def _show(package_dir: Path, rows: list[Row], *, wide: bool) -> None:
+    output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=True)
+    missing = [f"{row.name}=…" for row in rows if row.must_be_set]
+    if missing:
+        output.story(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
+
+
+def _tell_rules(rows: list[RuleRow], *, only_broken: bool, wide: bool) -> None:
     if rows and not only_broken:
-        print()
-        output.table(_RULE_COLUMNS, [(row.rule, _HOLDS[row.holds], row.message) for row in rows])
+        output.line()
+        cells = [(row.rule, _HOLDS[row.holds], row.message) for row in rows]
+        output.table(_RULE_COLUMNS, cells, wide=wide, prose=True)
     for row in rows:
         if row.broken:
-            output.story(str(row.broken))
+            output.warning(str(row.broken))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     state = "REQUIRED" if row.must_be_set else f"by {row.set_by}" if row.set_by else "yes" if row.is_set else ""
     kind = " ".join(filter(None, (row.type, row.constraint)))
-    return (row.name, row.value, state, kind, str(row.count), row.description)
+    return (row.name, row.value, state, kind, str(row.count), " ".join(row.description.split()))
 
 
 def _document(row: Row) -> dict[str, object]:

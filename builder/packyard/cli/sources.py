@@ -1,6 +1,5 @@
-"""Which sources a command line means: the workspace around the working directory, else the catalogue carried along.
-
-And which packages of them: those that it names, else all.
+"""Which sources a command line means: the workspace around the working directory, for some verbs else the catalogue
+that packyard carries. And which packages of them: those that it names, else all.
 """
 
 from __future__ import annotations
@@ -8,14 +7,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from packyard.errors import InputError, Problem
 from packyard.source import workspace
 from packyard.source.workspace import Workspace
 
 
-def add_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--workspace``."""
+def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
+    """Declare ``--workspace``; ``carried`` as for `find`."""
+    otherwise = ", else packyard's own catalogue" if carried else ""
     parser.add_argument(
-        "--workspace", metavar="DIR", help="the folder with packyard.yaml (default: around here, else packyard's own)"
+        "--workspace", metavar="DIR", help=f"the folder with packyard.yaml (default: here or above{otherwise})"
     )
 
 
@@ -29,8 +30,12 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     return list(dict.fromkeys(arguments.names)) or workspace.package_names()
 
 
-def find(arguments: argparse.Namespace) -> Workspace:
-    """Return the workspace that the arguments name or imply."""
+def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
+    """Return the workspace that the arguments name or imply; with ``carried`` packyard's own where there is none."""
     if arguments.workspace:
         return workspace.read(Path(arguments.workspace))
-    return workspace.find(Path.cwd()) or workspace.built_in()
+    found = workspace.find(Path.cwd())
+    if not found and not carried:
+        hint = "name the folder that has one: --workspace DIR"
+        raise InputError(Problem(f"no {workspace.FILE} here or above", hint=hint))
+    return found or workspace.built_in()

@@ -24,9 +24,9 @@ def lines(
     widths = [
         max(
             [
-                _width(header),
+                display_width(header),
                 *(min(_WRAP, _longest(row[index])) for row in rows),
-                *(_width(line) for row in wrapped for line in row[index]),
+                *(display_width(line) for row in wrapped for line in row[index]),
             ]
         )
         for index, header in enumerate(headers)
@@ -51,33 +51,33 @@ def lines(
 
 
 def _centered(text: str, width: int) -> str:
-    gap = width - _width(text)
+    gap = width - display_width(text)
     return " " * (gap // 2) + text + " " * (gap - gap // 2)
 
 
 def _to_left(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
+    return text + " " * (width - display_width(text))
 
 
-def _width(text: str) -> int:
+def display_width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _longest(cell: str) -> int:
-    return max(map(_width, cell.split("\n")))
+    return max(map(display_width, cell.split("\n")))
 
 
 def _wrap(cell: str) -> list[str]:
     """Break a cell at blanks so that the squares of what its lines leave free, the last one apart, are least."""
     words = cell.replace("\n", " ").split(" ")
-    limit = max([min(_WRAP, _longest(cell)), *map(_width, words)])
+    limit = max([min(_WRAP, _longest(cell)), *map(display_width, words)])
     costs: list[float] = [0.0] * (len(words) + 1)
     ends = [0] * len(words)
     for start in range(len(words) - 1, -1, -1):
         costs[start] = float("inf")
         length = -1
         for end in range(start, len(words)):
-            length += 1 + _width(words[end])
+            length += 1 + display_width(words[end])
             if length > limit:
                 break
             cost = 0.0 if end == len(words) - 1 else (limit - length) ** 2 + costs[end + 1]

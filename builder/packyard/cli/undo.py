@@ -7,32 +7,48 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from pathlib import Path
 
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.errors import on_one_line
+from packyard.setters.history import Entry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR", nargs="?", default=".")
-    parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
+    directories.add_arguments(parser)
+    shared.add_dry_run(parser)
+    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Take it back, and name the files."""
-    directory = Path(arguments.directory)
+    directory = directories.only(arguments.words, "undo")
     history = state.history()
     if arguments.dry_run:
         entry = history.last(directory)
         entry.check_unchanged()
-        for file, data in sorted(entry.before.items()):
-            path = os.path.relpath(file, directory.resolve())
-            sys.stdout.write(output.diff(entry.after[file], data, path))
-        return 0
-    entry = history.undo(directory)
-    for file in sorted(entry.before):
-        print(on_one_line(os.path.relpath(file)))
-    output.story(f"taken back: {entry.title}")
+    else:
+        entry = history.undo(directory)
+    if arguments.output == "json":
+        output.json_result([_document(entry)])
+    elif arguments.dry_run:
+        root_dir = directory.resolve()
+        files = {os.path.relpath(file, root_dir): (entry.after[file], data) for file, data in entry.before.items()}
+        output.diffs(directory, files)
+    else:
+        for file in sorted(entry.before):
+            output.line(os.path.relpath(file))
+        output.story(f"taken back: {entry.title}")
     return 0
+
+
+def _document(entry: Entry) -> dict[str, object]:
+    files = [
+        {
+            "file": os.path.relpath(file),
+            "change": "removed" if data is None else "added" if entry.after[file] is None else "changed",
+        }
+        for file, data in sorted(entry.before.items())
+    ]
+    return {"title": entry.title, "files": files}

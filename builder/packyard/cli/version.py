@@ -1,16 +1,27 @@
-"""Print packyard's version."""
+"""Print packyard's version; -o json as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from packyard import __version__
+from packyard.cli import output
+from packyard.cli.flags import Declared
 from packyard.errors import UsageError
+
+FLAGS = Declared({"help": False}, {"output": ("text", "json")}, {"h": "help", "o": "output"})
 
 
 def main(words: Sequence[str]) -> int:
-    """Print it; there is nothing to choose."""
-    if words and list(words) != ["--help"]:
-        raise UsageError("packyard version: takes no arguments")
-    print(f"packyard {__version__}" if not words else __doc__)
+    """Print it."""
+    parsed = FLAGS.parse(words)
+    form = parsed.text("output") or "text"
+    if parsed.arguments or form not in FLAGS.values["output"]:
+        raise UsageError("packyard version: takes -o text|json and nothing else; type packyard version")
+    if parsed.switches["help"]:
+        output.page(str(__doc__))
+    elif form == "json":
+        output.json_result([{"version": __version__}])
+    else:
+        output.line(f"packyard {__version__}")
     return 0

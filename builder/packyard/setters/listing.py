@@ -28,18 +28,19 @@ _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string
 class Row(Value):
     """One setter of one package; texts are as in its definition.
 
-    ``count`` is that of the fields that it reaches, itself or through substitutions; ``schema`` holds every OpenAPI
-    keyword of the definition.
+    ``values`` are the items of a list setter, None for any other; ``count`` is that of the fields that it reaches,
+    itself or through substitutions; ``schema`` holds every OpenAPI keyword of the definition.
     """
 
     __slots__ = (
-        *("name", "value", "default", "type", "required", "is_set", "set_by", "description", "constraint"),
+        *("name", "value", "values", "default", "type", "required", "is_set", "set_by", "description", "constraint"),
         *("schema", "example", "count", "must_be_set", "file", "line"),
     )
 
     def __init__(self, setter: Setter, count: int, file: str) -> None:
         self.name = setter.name
         self.value = f"[{','.join(setter.values)}]" if setter.values else setter.value
+        self.values = (setter.values or ()) if setter.is_list else None
         self.default = setter.default
         self.type = setter.type
         self.required = setter.required

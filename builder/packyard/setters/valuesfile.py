@@ -7,9 +7,13 @@ ARGUMENTS: [--verbose, --seed=1]
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingOf
+from collections.abc import Sequence as SequenceOf
+
 from packyard.errors import InputError, Problem, refuse
 from packyard.text.document import parse_one
 from packyard.text.node import Mapping, Node, Scalar, Sequence
+from packyard.text.scalar import double_quoted, is_plain_text
 from packyard.text.value import Value
 
 
@@ -53,8 +57,23 @@ def parse(data: bytes, file: str) -> ValuesFile:
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
         item = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
         given[entry.name] = item
-        if len(texts) != len(nodes) or not nodes:
+        if not nodes:
+            item.texts = [""]  # no item, as NAME= on a command line
+        elif len(texts) != len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
     refuse(problems)
     head = root.entries[0].head if root.entries else []
     return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)
+
+
+def write(values: MappingOf[str, str | SequenceOf[str]]) -> str:
+    """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
+    lines = [
+        f"{_lexeme(name)}: {_lexeme(given) if isinstance(given, str) else '[' + ', '.join(map(_lexeme, given)) + ']'}\n"
+        for name, given in values.items()
+    ]
+    return "".join(lines) or "{}\n"
+
+
+def _lexeme(text: str) -> str:
+    return text if is_plain_text(text, flow=True) else double_quoted(text)

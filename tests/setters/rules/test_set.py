@@ -145,7 +145,14 @@ def test_setters_shows_the_rules_and_which_are_broken(package: Path) -> None:
     done("cfg", "set", ".", "EVALS", "4", cwd=package)
     process = packyard("setters", ".", cwd=package)
     assert process.returncode == 0
-    assert process.stdout.splitlines()[-3:] == [
+    assert process.stdout.splitlines()[-5:] == [
+        "RULE             HOLDS",
+        "EVALS <= EPOCHS  BROKEN",
+        "    An evaluation comes at most as late as the last epoch.",
+        "USER != 'root'   not yet known",
+        "    Nobody is root.",
+    ]
+    assert done("setters", ".", "--wide", cwd=package).splitlines()[-3:] == [
         "RULE             HOLDS          MESSAGE",
         "EVALS <= EPOCHS  BROKEN         An evaluation comes at most as late as the last epoch.",
         "USER != 'root'   not yet known  Nobody is root.",

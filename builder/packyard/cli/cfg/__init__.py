@@ -11,46 +11,77 @@
   packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K] [--apiVersion V] [--name N] [--namespace N] [-R]
 
 Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for differences that prevent harm: what one
-package of a tree refuses is written in none.
+package of a tree refuses is written in none. Its other commands are not here: cat, count, grep and tree are in
+kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone there too.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from packyard.errors import PackyardError, UsageError
+from packyard.cli import output
+from packyard.cli.flags import Declared
+from packyard.errors import PackyardError, UsageError, suggest
 
-#: The commands, the modules of this folder that run them (only the one that is asked for is imported), the functions.
+#: The commands, the modules of this folder that run them (only the one that is asked for is imported), the functions,
+#: and what declares their flags.
 COMMANDS = {
-    "set": ("set", "set_value"),
-    "list-setters": ("listing", "list_package_setters"),
-    "create-setter": ("create", "create_setter"),
-    "create-subst": ("create", "create_subst"),
-    "delete-setter": ("delete", "delete_setter"),
-    "delete-subst": ("delete", "delete_subst"),
-    "init": ("init", "init"),
-    "annotate": ("annotate", "run"),
+    "set": ("set", "set_value", "FLAGS"),
+    "list-setters": ("listing", "list_package_setters", "FLAGS"),
+    "create-setter": ("create", "create_setter", "SETTER_FLAGS"),
+    "create-subst": ("create", "create_subst", "SUBST_FLAGS"),
+    "delete-setter": ("delete", "delete_setter", "FLAGS"),
+    "delete-subst": ("delete", "delete_subst", "FLAGS"),
+    "init": ("init", "init", "FLAGS"),
+    "annotate": ("annotate", "run", "FLAGS"),
 }
+#: The other commands of 3.8.7, and what does their work today.
+_ELSEWHERE = {
+    **{name: f"kustomize 5 has it: kustomize cfg {name}" for name in ("cat", "count", "grep", "tree")},
+    **dict.fromkeys(("fmt", "merge", "merge3"), "kustomize 5 has none either"),
+}
+_HELP = ("-h", "--help", "help")
 
 #: A flag of all kustomize commands, which asks for Go's stack beside an error; there is none to print.
 _STACK_TRACE = "--stack-trace"
 
 
 def main(words: Sequence[str]) -> int:
-    """Run one of the commands; kustomize prints help, and exits with 0, for any that it does not know."""
-    if not words or words[0] not in COMMANDS or "--help" in words or "-h" in words:
-        print(__doc__)
+    """Run one of the commands; help is for who asks for it, or names none."""
+    if not words or words[0] in _HELP:
+        output.page(str(__doc__))
         return 0
-    module, function = COMMANDS[words[0]]
-    end = words.index("--") if "--" in words else len(words)
-    words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
     try:
+        if words[0] not in COMMANDS:
+            raise UsageError(_unknown(words[0]))
+        if "--help" in words or "-h" in words:
+            output.page(str(__doc__))
+            return 0
+        module, function, _ = COMMANDS[words[0]]
+        end = words.index("--") if "--" in words else len(words)
+        words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
         return int(getattr(import_module(f"{__name__}.{module}"), function)(words[1:]))
     except UsageError as error:
-        print(f"Error: {error}\n{__doc__}", file=sys.stderr)
+        output.warning(f"Error: {error}\n{__doc__}")
         return 1
     except PackyardError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        output.warning(f"Error: {error}")
         return 1
+
+
+def flags_of(command: str) -> Declared:
+    """Return the flags that a command declares."""
+    module, _, flags = COMMANDS[command]
+    declared = getattr(import_module(f"{__name__}.{module}"), flags)
+    assert isinstance(declared, Declared)
+    return declared
+
+
+def _unknown(word: str) -> str:
+    if word in _ELSEWHERE:
+        return f"packyard has no cfg {word} ({_ELSEWHERE[word]})"
+    if word.startswith("-"):
+        return f"unknown flag {word}: a command comes first"
+    hint = suggest(word, COMMANDS)
+    return f"unknown command {word}" + (f" ({hint})" if hint else "")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags, state
+from packyard.cli import output, state, streams
 from packyard.cli.cfg import blocks
+from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
 from packyard.setters import annotate
 from packyard.setters.files import find_folders, rewrite, root_of
 
+FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))
+
 
 def run(words: Sequence[str]) -> int:
     """Annotate what DIR holds, or copy standard input to standard output with the annotations."""
-    names = ("kv", "kind", "apiVersion", "name", "namespace")
-    parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=names)
+    parsed = FLAGS.parse(words)
     if len(parsed.arguments) > 1:
         raise UsageError(f"accepts at most 1 arg(s), received {len(parsed.arguments)}")
     pairs = [pair for given in parsed.values.get("kv", []) for pair in _split(given)]
@@ -32,10 +33,10 @@ def run(words: Sequence[str]) -> int:
         return annotate.annotate(data, name, _annotations(pairs), selection)
 
     if not parsed.arguments:
-        sys.stdout.buffer.write(change(sys.stdin.buffer.read(), "standard input"))
+        output.data(change(streams.read(), "standard input"))
         return 0
     (folder,) = parsed.arguments
-    print(blocks.header(folder, ""))
+    output.line(blocks.header(folder, ""))
     if not Path(folder).is_file():
         blocks.check_folder(folder)
     folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
@@ -45,7 +46,7 @@ def run(words: Sequence[str]) -> int:
     except InputError as error:
         raise UsageError(str(error)) from error
     done = "added annotations in the package"
-    print("\n\n".join([done, *(f"{blocks.header(folder, below)}\n{done}" for below in folders[1:])]))
+    output.page("\n\n".join([done, *(f"{blocks.header(folder, below)}\n{done}" for below in folders[1:])]))
     return 0
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from packyard.cli import state
+from packyard.cli import output, state
 from packyard.errors import InputError, NotHereError, UsageError
 from packyard.files.tree import Tree
 from packyard.setters.change import apply
@@ -78,11 +78,13 @@ def change(
         if (code := otherwise()) is not None:
             return code
         if not recursive and _is_package(folder):
-            print(header(folder, ""))
+            output.line(header(folder, ""))
         raise
     if len(refused) == len(packages) and (code := otherwise()) is not None:
         return code
-    print("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True)))
+    output.page(
+        "\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True))
+    )
     return 0
 
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags
 from packyard.cli.cfg import blocks
+from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, UsageError
 from packyard.setters import create, schema
 from packyard.setters.create import NewSetter, NewSubstitution
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan
 
-_SETTER_FLAGS = ("value", "field", "type", "schema-path", "description", "set-by", "version", "name", "kind")
+SETTER_FLAGS = Declared(
+    {"recurse-subpackages": False, "required": False, "partial": False},
+    ("value", "field", "type", "schema-path", "description", "set-by", "version", "name", "kind"),
+)
+SUBST_FLAGS = Declared({"recurse-subpackages": False}, ("field-value", "pattern", "field", "version"))
 
 
 def create_setter(words: Sequence[str]) -> int:
     """Create a setter in a package, or with ``-R`` in every package below."""
-    switches = {"recurse-subpackages": False, "required": False, "partial": False}
-    parsed = flags.parse(words, switches=switches, values=_SETTER_FLAGS)
+    parsed = SETTER_FLAGS.parse(words)
     if not 2 <= len(parsed.arguments) <= 3:
         raise UsageError(f"accepts between 2 and 3 arg(s), received {len(parsed.arguments)}")
     folder, name, *values = parsed.arguments
@@ -39,7 +42,7 @@ def create_setter(words: Sequence[str]) -> int:
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
 
 
-def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSetter:
+def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
     try:
         keywords = schema.parse(_read(parsed.text("schema-path"))) if parsed.text("schema-path") else {}
         declared = schema.declared_type(keywords, parsed.text("type"))
@@ -63,7 +66,7 @@ def _new_setter(parsed: flags.Flags, name: str, values: Sequence[str]) -> NewSet
     )
 
 
-def _is_version1(parsed: flags.Flags, folder: str, new: NewSetter) -> bool:
+def _is_version1(parsed: Flags, folder: str, new: NewSetter) -> bool:
     """Say whether setters of version 1 are meant: asked for, or the only ones that are there."""
     if "version" in parsed.values or new.type == "array":
         return parsed.text("version") == "v1"
@@ -72,7 +75,7 @@ def _is_version1(parsed: flags.Flags, folder: str, new: NewSetter) -> bool:
     return version1.is_alone(folder)
 
 
-def _create_version1(parsed: flags.Flags, folder: str, new: NewSetter) -> int:
+def _create_version1(parsed: Flags, folder: str, new: NewSetter) -> int:
     from packyard.cli.cfg import version1
     from packyard.setters.version1 import NewSetter as NewVersion1
 
@@ -104,9 +107,7 @@ def _read(path: str) -> str:
 
 def create_subst(words: Sequence[str]) -> int:
     """Create a substitution in a package, or with ``-R`` in every package below."""
-    parsed = flags.parse(
-        words, switches={"recurse-subpackages": False}, values=("field-value", "pattern", "field", "version")
-    )
+    parsed = SUBST_FLAGS.parse(words)
     if len(parsed.arguments) != 2:
         raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
     missing = [f'"{name}"' for name in ("field-value", "pattern") if name not in parsed.values]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from packyard.cli import flags
 from packyard.cli.cfg import blocks
+from packyard.cli.flags import Declared
 from packyard.errors import UsageError
 from packyard.setters import delete
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan
+
+FLAGS = Declared({"recurse-subpackages": False})
 
 
 def delete_setter(words: Sequence[str]) -> int:
@@ -23,7 +25,7 @@ def delete_subst(words: Sequence[str]) -> int:
 
 
 def _delete(words: Sequence[str], command: str, kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
-    parsed = flags.parse(words, switches={"recurse-subpackages": False}, values=())
+    parsed = FLAGS.parse(words)
     if len(parsed.arguments) != 2:
         raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
     folder, name = parsed.arguments

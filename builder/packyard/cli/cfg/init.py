@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags, state
+from packyard.cli import state
+from packyard.cli.flags import Declared
 from packyard.errors import ConflictError, UsageError
 from packyard.setters.krmfile import EMPTY, NAME, create
+
+FLAGS = Declared()
 
 
 def init(words: Sequence[str]) -> int:
     """Make a directory a package; print nothing."""
-    arguments = flags.parse(words, switches={}, values=()).arguments
+    arguments = FLAGS.parse(words).arguments
     if len(arguments) > 1:
         raise UsageError(f"accepts between 0 and 1 arg(s), received {len(arguments)}")
     file = Path(*arguments) / NAME

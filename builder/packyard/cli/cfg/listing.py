@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import flags, tablewriter
+from packyard.cli import output, tablewriter
 from packyard.cli.cfg import blocks
+from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
 from packyard.files import journal
 from packyard.files.tree import Tree
@@ -15,11 +16,12 @@ from packyard.setters.directory import find_packages, read_package
 from packyard.setters.listing import Counts, Row, list_setters
 from packyard.setters.plan import Copies
 
+FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
+
 
 def list_package_setters(words: Sequence[str]) -> int:
     """Print a table of setters for each package, until one has none to show: that ends with 1."""
-    switches = {"recurse-subpackages": True, "include-subst": False, "markdown": False}
-    parsed = flags.parse(words, switches=switches, values=("version",))
+    parsed = FLAGS.parse(words)
     if not 1 <= len(parsed.arguments) <= 2:
         raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
     folder, *names = parsed.arguments
@@ -39,14 +41,14 @@ def list_package_setters(words: Sequence[str]) -> int:
         rows = [row for row in list_setters(files, definitions, known) if not names or row.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code
-        print(blocks.header(folder, package))
-        print("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
+        output.line(blocks.header(folder, package))
+        output.page("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
             return 1
         if parsed.switches["include-subst"] and definitions.substitutions:
-            print("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
+            output.page("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
         if number < len(packages) - 1:
-            print()
+            output.line()
     return 0
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.cli import flags
 from packyard.cli.cfg import blocks
+from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, NotHereError, UsageError, ValuesError
 from packyard.setters.change import Request, plan_values
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Copies, Plan
 
+FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
+
 
 def set_value(words: Sequence[str]) -> int:
     """Set one setter of a package, or with ``-R`` of every package below that has it."""
-    parsed = flags.parse(
-        words, switches={"recurse-subpackages": False}, values=("values", "set-by", "description", "version")
-    )
+    parsed = FLAGS.parse(words)
     if len(parsed.arguments) < 2:
         raise UsageError(f"requires at least 2 arg(s), only received {len(parsed.arguments)}")
     folder, name, *values = parsed.arguments
@@ -67,7 +67,7 @@ def _refusal(error: ValuesError) -> str:
     return "\n".join([text, *faults, ""])
 
 
-def _is_version1(parsed: flags.Flags, folder: str, name: str) -> bool:
+def _is_version1(parsed: Flags, folder: str, name: str) -> bool:
     """Say whether setters of version 1 are meant: asked for, or there while no Krmfile has one of this name."""
     if "version" in parsed.values:
         return parsed.text("version") == "v1"

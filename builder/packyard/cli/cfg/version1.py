@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from packyard.cli import state, tablewriter
+from packyard.cli import output, state, tablewriter
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters import version1
@@ -27,7 +27,7 @@ def set_value(folder: str, name: str, value: str, *, set_by: str, description: s
     setting = version1.Setting(name, value, set_by=set_by, description=description)
     keep = state.keep(Path(folder), f"cfg set {name} {value}")
     rewrite(Path(folder), [""], setting, keep=keep, below_too=True)
-    print(f"set {setting.count} fields")
+    output.line(f"set {setting.count} fields")
     return 0
 
 
@@ -39,7 +39,7 @@ def print_table(folder: str, name: str) -> int:
         for row in version1.list_setters(files)
         if name in ("", row.name)
     ]
-    print("\n".join(tablewriter.lines(("NAME", "DESCRIPTION", "VALUE", "TYPE", "COUNT", "SETBY"), cells)))
+    output.page("\n".join(tablewriter.lines(("NAME", "DESCRIPTION", "VALUE", "TYPE", "COUNT", "SETBY"), cells)))
     return 0 if cells else 1
 
 

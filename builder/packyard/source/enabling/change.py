@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.files import journal
 from packyard.setters.change import Keep
+from packyard.setters.definition import Setter
 from packyard.source.enabling import component, replaced, rivals
 from packyard.source.enabling.component import Component
 from packyard.source.enabling.draft import Draft
@@ -19,38 +20,39 @@ from packyard.text.sharing import Sharing
 class Outcome:
     """What was done, or would be: the bytes of each file that differs, before and after; None where there is none.
 
-    Nothing differs where the option was enabled, or disabled, already.
+    Nothing differs where the options were enabled, or disabled, already. ``setters`` are those of the options.
     """
 
-    name: str
-    description: str
+    names: tuple[str, ...]
+    setters: dict[str, Setter]
     before: dict[str, bytes | None] = field(default_factory=dict)
     after: dict[str, bytes | None] = field(default_factory=dict)
 
 
-def enable(directory: Path, name: str, *, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
-    """Fold an option in, with the values that its setters have now; one that is in stays as it is.
+def enable(directory: Path, *names: str, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
+    """Fold options in, with the values that their setters have now; one that is in stays as it is.
 
     Refused where another option that is in touches the same place. All or nothing; with ``dry_run`` nothing is written.
     """
-    return _change(directory, name, _enable, dry_run, keep)
+    return _change(directory, names, _enable, dry_run, keep)
 
 
-def disable(directory: Path, name: str, *, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
-    """Take an option out: the bytes are those that the values set meanwhile would have given without it.
+def disable(directory: Path, *names: str, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
+    """Take options out: the bytes are those that the values set meanwhile would have given without them.
 
-    What was changed by hand in what it put there is refused by file and line, and nothing is changed.
+    What was changed by hand in what they put there is refused by file and line, and nothing is changed.
     """
-    return _change(directory, name, _disable, dry_run, keep)
+    return _change(directory, names, _disable, dry_run, keep)
 
 
 def _change(
-    directory: Path, name: str, act: Callable[[Draft, Component], None], dry_run: bool, keep: Keep | None
+    directory: Path, names: Sequence[str], act: Callable[[Draft, Component], None], dry_run: bool, keep: Keep | None
 ) -> Outcome:
     with journal.locked(directory, [directory]), Sharing():
         draft = Draft(directory)
-        option = component.read(draft.tree, name)
-        act(draft, option)
+        options = [component.read(draft.tree, name) for name in dict.fromkeys(names)]
+        for option in options:
+            act(draft, option)
         changed = draft.changed()
         before = {path: old for path, (old, _) in changed.items()}
         after = {path: new for path, (_, new) in changed.items()}
@@ -61,7 +63,8 @@ def _change(
                     {directory / path: data for path, data in after.items()},
                 )
             draft.tree.write(after)
-        return Outcome(option.name, option.description, before, after)
+        setters = {name: setter for option in options for name, setter in option.setters.items()}
+        return Outcome(tuple(option.name for option in options), setters, before, after)
 
 
 def _enable(draft: Draft, option: Component) -> None:

@@ -1,0 +1,76 @@
+"""How much a command says: nothing but results and problems, or files, requests and programs as they come.
+
+They are seen where Python itself sees them, by its audit events, so that no part of packyard can forget to tell.
+Worker processes of a large build tell nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from packyard.cli import output
+
+
+def tell(*, quiet: bool, verbose: bool) -> None:
+    """Say less, or more, from now on."""
+    output.quiet = output.quiet or quiet
+    if verbose and not output.verbose:
+        output.verbose = True
+        sys.addaudithook(_see)
+
+
+def _see(event: str, arguments: tuple[Any, ...]) -> None:
+    describe = _EVENTS.get(event)
+    if describe and (text := describe(*arguments)):
+        output.detail(text)
+
+
+def _opened(path: object, _mode: object, flags: int) -> str:
+    if not isinstance(path, str | bytes | os.PathLike) or flags & getattr(os, "O_DIRECTORY", 0):
+        return ""  # a number, say: it was opened before
+    name = os.fsdecode(path)
+    writes = flags & (os.O_WRONLY | os.O_RDWR)
+    if name.startswith(_OWN) or name.endswith((".py", ".pyc")) or not (writes or os.path.isfile(name)):  # noqa: PTH113
+        return ""
+    return f"{'writes' if writes else 'reads'} {name}"
+
+
+def _moved(old: object, new: object, *_: object) -> str:
+    return f"renames {os.fsdecode(str(old))} to {os.fsdecode(str(new))}"
+
+
+def _removed(path: object, *_: object) -> str:
+    return f"removes {path}"
+
+
+def _sent(connection: Any, data: object) -> str:
+    """Say the first line of a request, and whom it is for: never its headers."""
+    if not isinstance(data, bytes) or b" HTTP/1." not in (head := data.partition(b"\r\n")[0]):
+        return ""
+    method, _, target = head.decode("latin-1").rpartition(" ")[0].partition(" ")
+    scheme = "https" if type(connection).__name__.startswith("HTTPS") else "http"
+    address = target if "://" in target else f"{scheme}://{connection.host}:{connection.port}{target}"
+    return f"requests {method} {address}"
+
+
+def _started(executable: object, words: object, *_: object) -> str:
+    import shlex
+
+    listed = words if isinstance(words, list | tuple) else [words or executable]
+    return f"runs {shlex.join(os.fsdecode(str(word)) for word in listed)}"
+
+
+#: Python's own files, devices and what the system says of itself.
+_OWN = tuple({os.path.join(sys.prefix, "lib"), os.path.join(sys.base_prefix, "lib"), "/proc/", "/sys/", "/dev/"})  # noqa: PTH118
+
+_EVENTS: dict[str, Callable[..., str]] = {
+    "open": _opened,
+    "os.rename": _moved,
+    "os.remove": _removed,
+    "http.client.send": _sent,
+    "subprocess.Popen": _started,
+    "os.exec": _started,
+}
