@@ -1,0 +1,200 @@
+"""What reaches a terminal or a pipe: text for people is clean, JSON and diffs are exact, and one module prints."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import real
+from running import COMMAND, done, environment, packyard
+
+#: Sequences that set the title and the color, DEL, what turns or hides text, line separators, a carriage return.
+EVIL = "d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe \u2066 \u2028 \u2029 \u200b \ufeff \r \b"
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      description: "EVIL"
+      pattern: "^[0-9EVIL]$"
+      x-k8s-cli: {setter: {name: A, value: "1"}}
+    io.k8s.cli.setters.N:
+      x-k8s-cli: {setter: {name: "NEVIL", value: "EVIL", setBy: "EVIL"}}
+rules:
+- {rule: "A in ['1', '5', '9']", message: "EVIL"}
+"""
+ACTS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def written(text: str) -> str:
+    """Return text as it stands inside double quotes of YAML."""
+    return "".join(f"\\U{ord(sign):08x}" if not sign.isprintable() else sign for sign in text)
+
+
+def acts(text: str) -> list[str]:
+    """Return what a terminal would act on."""
+    return [sign for sign in text if sign != "\n" and unicodedata.category(sign) in ACTS]
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    root = tmp_path / "pkg"
+    below = root / "sub\x1b[2J\u202e"
+    for folder in (below, root / "options" / "o"):
+        folder.mkdir(parents=True)
+    (root / "Krmfile").write_text(KRMFILE.replace("EVIL", written(EVIL)))
+    (root / "cm.yaml").write_text('apiVersion: v1\nkind: ConfigMap\ndata:\n  a: "1" # {"$openapi":"A"}\n# \u202e\r\n')
+    (below / "x.yaml").write_text('a: "1" # {"$openapi":"A"}\nb: c # {"$openapi":"NO\u202e"}\n')
+    (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+    kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    about = EVIL.replace("\u2028", "").replace("\u2029", "").replace("\r", "")
+    (root / "options" / "o" / "kustomization.yaml").write_text(f"# an option {about}\n{kind}")
+    return root
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "setters",
+        "setters --wide",
+        "explain A",
+        "set A=x",
+        "set A=1",
+        "set A=7",
+        "set --unset A",
+        "set \x1b[2J=1",
+        "set \u202e 1",
+        "enable",
+        "enable \x9bp",
+        "lint",
+        "render",
+        "render --built-in",
+        "undo",
+        "cfg list-setters .",
+        "cfg set . A \x1b[2J",
+        "cfg set . NO x",
+        "cfg \x1b[2J",
+        "\x1b[2J",
+        "get \x1b[2J",
+        "list --from \x1b[2J",
+        "build \x1b --out \x1b",
+        "--\u202e",
+    ],
+)
+def test_no_text_for_people_acts_on_a_terminal(package: Path, words: str) -> None:
+    process = packyard(*words.split(" "), cwd=package)
+    assert "Traceback" not in process.stderr
+    if words != "render --built-in":
+        assert not acts(process.stdout)
+    assert not acts(process.stderr)
+
+
+def test_controls_are_shown_escaped(package: Path) -> None:
+    shown = r"d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe"
+    assert shown in done("setters", package, "--wide")
+    assert shown in done("explain", package, "A")
+    assert shown in done("enable", package)
+    assert shown in packyard("set", package, "A=x").stderr
+
+
+def test_a_second_line_of_a_problem_cannot_pass_for_a_message(package: Path) -> None:
+    assert "\n  pkg: done" in packyard("set", package, "x\npkg: done=1").stderr
+
+
+def test_blanks_and_signs_of_other_scripts_stay(package: Path) -> None:
+    text = "Größe\u00a0: 数\u3000👍"
+    (package / "Krmfile").write_text(KRMFILE.replace("EVIL", text, 1).replace("EVIL", ""))
+    assert " ".join(text.split()) in done("explain", package, "A")
+    assert text in packyard("explain", package, text).stderr
+
+
+def test_json_is_exact_and_harmless(package: Path) -> None:
+    text = done("setters", package, "--output", "json")
+    assert not acts(text)
+    (listed,) = json.loads(text)
+    assert EVIL in {row["description"] for row in listed["setters"]}
+    (change,) = json.loads(done("set", package, "A=1", "--dry-run", "--output", "json"))
+    assert {field["file"] for field in change["fields"]} == {
+        f"{package}/cm.yaml",
+        f"{package}/sub\x1b[2J\u202e/x.yaml",
+    }
+
+
+def test_diffs_and_manifests_are_exact(package: Path) -> None:
+    command = [*COMMAND, "set", str(package), "A=5", "--dry-run"]
+    diff = subprocess.run(command, env=environment(), stdout=subprocess.PIPE, check=True, cwd=package).stdout
+    assert "\n # \u202e\r\n".encode() in diff
+    assert "\u202e".encode() in diff.split(b"cm.yaml")[-1]
+
+
+def test_one_module_prints() -> None:
+    """All others hand it what is for a reader."""
+    faults = []
+    source_dir = real.REPOSITORY / "builder" / "packyard"
+    for file in sorted(source_dir.rglob("*.py")):
+        if file == source_dir / "cli" / "streams.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            match node:
+                case ast.Call(func=ast.Name(id="print" | "input")):
+                    faults.append(f"{file}:{node.lineno}: print")
+                case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "stdin" as name):
+                    if file.name != "output.py":  # which asks whether they are terminals
+                        faults.append(f"{file}:{node.lineno}: sys.{name}")
+    assert not faults, "\n".join(faults)
+
+
+def patch(diff: str, folder: Path) -> None:
+    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=diff, text=True, check=True)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A package whose files have a blank and a quote in their names."""
+    root = tmp_path / "here" / "my pkg"
+    (root / "sub").mkdir(parents=True)
+    definition = KRMFILE.split("      description")[0] + '      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
+    (root / "Krmfile").write_text(definition)
+    for name in ("a file.yaml", "sub/ü.yaml"):
+        (root / name).write_text('a: "1" # {"$openapi":"A"}\n')
+    return root
+
+
+@pytest.mark.parametrize("stand", [".", "my pkg", ".."])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_dry_run_is_a_patch_where_one_stands(plain: Path, stand: str, absolute: bool) -> None:
+    here = plain.parent / stand
+    named = str(plain) if absolute else os.path.relpath(plain, here)
+    diff = done("set", named, "A=2", "--dry-run", cwd=here)
+    patch(diff, here)
+    patched = {path: (plain / path).read_bytes() for path in ("Krmfile", "a file.yaml", "sub/ü.yaml")}
+    assert b'"2"' in patched["sub/ü.yaml"]
+    subprocess.run(["patch", "-p1", "-s", "-R"], cwd=here, input=diff, text=True, check=True)
+    done("set", named, "A=2", cwd=here)
+    assert {path: (plain / path).read_bytes() for path in patched} == patched
+    patch(done("undo", named, "--dry-run", cwd=here), here)
+    assert (plain / "a file.yaml").read_text().startswith('a: "1"')
+
+
+def test_a_diff_for_a_folder_elsewhere_says_where_it_belongs(plain: Path, tmp_path: Path) -> None:
+    (tmp_path / "else").mkdir()
+    process = packyard("set", "../here/my pkg", "A=2", "--dry-run", cwd=tmp_path / "else")
+    assert f"patch -p1 -d {plain}" in process.stderr
+    assert "+++ b/a file.yaml\t\n" in process.stdout
+    patch(process.stdout, plain)
+
+
+def test_the_diff_of_a_folder_that_is_named_by_a_link_is_for_where_one_stands(plain: Path) -> None:
+    (plain.parent / "link").symlink_to("my pkg")
+    (plain.parent.parent / "there").symlink_to(plain.parent)
+    assert "+++ b/link/a file.yaml" in done("set", "link", "A=2", "--dry-run", cwd=plain.parent)
+    assert "+++ b/my pkg/a file.yaml" in done(
+        "set", f"{plain.parent}/../there/my pkg", "A=2", "--dry-run", cwd=plain.parent
+    )
