@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -67,15 +68,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _unforeseen(error: Exception) -> int:
     """Say what nothing foresaw: a file that the system refuses, or else a bug, with all that helps to mend it."""
-    if isinstance(error, OSError) and isinstance(error.filename, str | bytes) and error.strerror:
-        name = error.filename if isinstance(error.filename, str) else error.filename.decode("utf-8", "surrogateescape")
-        output.refusal(UnavailableError(Problem(error.strerror, file=name)))
+    if isinstance(error, OSError) and (problem := _refused_by_system(error)):
+        output.refusal(UnavailableError(problem))
         return 1
     import traceback
 
     output.warning("".join(traceback.format_exception(error)).rstrip())
     output.warning("this is a bug of packyard: please report it with the lines above")
     return 3
+
+
+def _refused_by_system(error: OSError) -> Problem | None:
+    if isinstance(error.filename, str | bytes) and error.strerror:
+        return Problem(error.strerror, file=os.fsdecode(error.filename))
+    try:
+        os.getcwd()  # noqa: PTH109  # what pathlib asks, too
+    except OSError:
+        return Problem("the folder here is gone; go to one that is there: cd DIR")
+    return None
 
 
 def _run(words: list[str]) -> int:
