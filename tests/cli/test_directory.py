@@ -1,0 +1,192 @@
+"""One rule for DIR, and one for the sources: what a command line means by the folder that it is called in."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from packyard.errors import PackyardError
+from running import done, packyard
+
+HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
+DEFINITION = "    io.k8s.cli.setters.{0}:\n      x-k8s-cli: {{setter: {{name: {0}, value: '1'}}}}\n"
+KRMFILE = f"{HEAD}openAPI:\n  definitions:\n{DEFINITION.format('A')}{DEFINITION.format('data')}"
+FIELDS = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "1" # {"$openapi":"A"}\n'
+KPTFILE = """\
+apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata: {name: x}
+pipeline:
+  mutators:
+  - image: apply-setters:v0.2
+    configMap: {A: "1"}
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package with a use case's options, and with a folder, no package, that is called as a setter is."""
+    root = tmp_path / "pkg"
+    option = "# an option\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    files = {
+        "Krmfile": KRMFILE,
+        "cm.yaml": FIELDS,
+        "kustomization.yaml": "resources: [cm.yaml]\n",
+        "options/o/kustomization.yaml": option,
+        "data/Krmfile": KRMFILE,
+        "data/cm.yaml": FIELDS,
+    }
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+VERBS = [
+    "setters",
+    "render",
+    "set A=2",
+    "set A 2",
+    "set --unset A",
+    "set data 2",
+    "explain A",
+    "enable",
+    "enable o",
+    "undo",
+]
+
+
+@pytest.mark.parametrize("words", [*VERBS, "disable o", "lint"])
+def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, words: str) -> None:
+    verb, *rest = words.split()
+    if verb == "undo":
+        done("set", "A=5", cwd=package)
+    if "--unset" in rest:
+        (package / "Krmfile").write_text(KRMFILE.replace("{setter", "{default: x, setter"))
+    here = packyard(verb, *rest, "-q", cwd=package)
+    if verb == "undo":
+        done("set", "A=5", cwd=package)
+    there = packyard(verb, ".", *rest, "-q", cwd=package)
+    assert here.returncode == there.returncode
+    if verb != "set" and "o" not in rest:
+        assert here.stdout == there.stdout
+
+
+@pytest.mark.parametrize("krmfile", [KRMFILE, None])
+def test_a_known_setter_is_never_dir(package: Path, krmfile: str | None) -> None:
+    if krmfile is None:
+        (package / "Krmfile").unlink()
+        (package / "Kptfile").write_text(KPTFILE.replace("A:", "data:"))
+    before = (package / "data" / "Krmfile").read_text()
+    done("set", "data", "7", cwd=package)
+    assert "7" in (package / ("Krmfile" if krmfile else "Kptfile")).read_text()
+    assert (package / "data" / "Krmfile").read_text() == before
+    assert ": data:" in done("explain", "data", cwd=package) or krmfile is None
+    assert "A" in done("explain", "./data", "A", cwd=package)
+    done("set", "./data", "A=9", cwd=package)
+    assert "9" in (package / "data" / "Krmfile").read_text()
+
+
+def test_what_may_be_a_folder_or_a_setter_is_not_guessed(package: Path) -> None:
+    process = packyard("set", "data", "A=7", cwd=package)
+    assert process.returncode == 2
+    assert "type ./data for the folder, or data=VALUE for the setter" in process.stderr
+    done("set", "data/", "A=7", cwd=package)
+
+
+def test_an_assignment_is_never_dir(package: Path) -> None:
+    (package / "A=3").mkdir()
+    done("set", "A=3", cwd=package)
+    assert '"3"' in (package / "cm.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("setters nowhere", 1),
+        ("setters pkg/Krmfile", 1),
+        ("render nowhere", 1),
+        ("undo nowhere", 1),
+        ("set nowhere A=1", 1),
+        ("set nowhere", 1),
+        ("explain nowhere A", 1),
+        ("enable nowhere", 1),
+        ("enable o", 1),
+        ("disable nowhere o", 1),
+        ("lint nowhere", 1),
+        ("setters pkg pkg", 2),
+        ("render pkg pkg", 2),
+        ("undo pkg pkg", 2),
+        ("set pkg", 2),
+        ("set", 2),
+        ("explain pkg", 2),
+        ("explain", 2),
+        ("explain pkg A A", 2),
+    ],
+)
+def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words: str, code: int) -> None:
+    process = packyard(*words.split(), cwd=package.parent)
+    assert (process.returncode, process.stdout) == (code, "")
+    if code == 1:
+        assert f"{words.split()[1]}: is no directory" in process.stderr
+    else:
+        assert "packyard" in process.stderr
+
+
+def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
+    assert "dat: is no directory, nor a setter of the package here (did you mean 'data'?)" in (
+        packyard("set", "dat", "7", cwd=package).stderr
+    )
+
+
+def test_names_of_packages_below_are_names_too(package: Path) -> None:
+    done("set", "A", "4", "-R", cwd=package.parent)
+    assert '"4"' in (package / "cm.yaml").read_text()
+
+
+@pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "disable", "undo"])
+def test_help_states_the_rule(verb: str) -> None:
+    text = " ".join(done(verb, "--help").split())
+    assert "DIR is the first word if it is a folder, else the folder here" in text
+
+
+# Sources.
+
+
+@pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --out out --version 1", "lint", "lint bert"])
+def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, words: str) -> None:
+    process = packyard(*words.split(), cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "no packyard.yaml here or above" in process.stderr
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
+    assert len(json.loads(done("list", "-o", "json", cwd=tmp_path))) > 5
+    if words == "lint bert":
+        assert "bert: is no directory" in process.stderr
+
+
+def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:
+    with (package / "cm.yaml").open("a") as stream:
+        stream.write('b: 1 # {"$openapi":"NOPE"}\n')
+    for words in (("lint",), ("lint", ".")):
+        process = packyard(*words, cwd=package)
+        assert process.returncode == 1
+        assert "NOPE" in process.stdout
+        assert process.stderr.splitlines()[-1].endswith(" in .")
+    process = packyard("lint", package, "data", cwd=package)
+    assert process.stderr.splitlines()[-1].endswith(f" in {package}, data")
+
+
+def test_no_word_is_taken_for_dir_by_accident() -> None:
+    """The rule as a function: each word that may come first, with and without the folder."""
+    from packyard.cli import directory
+
+    assert directory.split([]) == (Path(), [])
+    assert directory.split(["A=1", "B"]) == (Path(), ["A=1", "B"])
+    assert directory.split([".", "A=1"]) == (Path(), ["A=1"])
+    assert directory.split(["..", "A"]) == (Path(".."), ["A"])
+    for word in ("", "nowhere", "a/b=c", "\0"):
+        with pytest.raises(PackyardError):
+            directory.split([word, "A=1"])
