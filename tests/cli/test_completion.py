@@ -1,13 +1,26 @@
-"""Completion, in a real bash."""
+"""Completion, in real shells."""
 
 from __future__ import annotations
 
 import os
+import pty
+import re
+import select
+import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import real
+from packyard.cli import parser
+from packyard.cli.cfg import COMMANDS
+from packyard.cli.complete import main as complete_main
+from packyard.cli.main import VERBS
+
+Captured = pytest.CaptureFixture[bytes]
 
 KRMFILE = """\
 openAPI:
@@ -23,6 +36,12 @@ openAPI:
         setter:
           name: PORT
           value: "80"
+    io.k8s.cli.setters.IMAGE:
+      enum: ["repo:1.2", "other:3"]
+      x-k8s-cli:
+        setter:
+          name: IMAGE
+          value: "repo:1.2"
 """
 KPTFILE = """\
 apiVersion: kpt.dev/v1
@@ -39,11 +58,15 @@ pipeline:
 TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEBUG}\nhost: a # kpt-set: ${HOST}\n"
 
 
-def complete(folder: Path, *words: str) -> list[str]:
+def with_packyard(folder: Path) -> dict[str, str]:
     command = folder / "bin" / "packyard"
     command.parent.mkdir(exist_ok=True)
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n', "utf-8")
     command.chmod(0o755)
+    return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
+
+
+def complete(folder: Path, *words: str) -> list[str]:
     listed = " ".join(f"'{word}'" for word in ("packyard", *words))
     script = f"""
 eval "$(packyard completion bash)"
@@ -51,7 +74,7 @@ COMP_WORDS=({listed}); COMP_CWORD={len(words)}
 _packyard
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
-    environment = {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}"}
+    environment = with_packyard(folder)
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
     )
@@ -76,7 +99,7 @@ def package(tmp_path: Path) -> Path:
     [
         (["sette"], ["setters"]),
         (["set", "pk"], ["pkg"]),
-        (["set", "pkg", ""], ["POLICY=", "PORT="]),
+        (["set", "pkg", ""], ["IMAGE=", "POLICY=", "PORT="]),
         (["set", "pkg", "PO"], ["POLICY=", "PORT="]),
         (["set", "pkg", "POLICY="], ["POLICY=Always", "POLICY=Never"]),
         (["set", "pkg", "POLICY", "N"], ["Never"]),
@@ -86,14 +109,127 @@ def package(tmp_path: Path) -> Path:
         (["set", "kpt", ""], ["DEBUG=", "HOST=", "TAG="]),
         (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
         (["set", "kpt", "DEBUG="], ["DEBUG=false", "DEBUG=true"]),
-        (["set", "kpt/both", ""], ["POLICY=", "PORT=", "TAG="]),
+        (["set", "kpt/both", ""], ["IMAGE=", "POLICY=", "PORT=", "TAG="]),
         (["explain", "kpt", "T"], ["TAG"]),
         (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
         (["cfg", "set", "kpt", ""], ["DEBUG", "HOST", "TAG"]),
         (["cfg", "set", "pkg", "POLICY", "A"], ["Always"]),
         (["cfg", "delete-setter", "pkg", "POR"], ["PORT"]),
         (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
+        (["set", "--dry"], ["--dry-run"]),
+        (["set", "pkg", "-o", "j"], ["json"]),
+        (["set", "pkg", "--output=j"], ["--output=json"]),
+        (["-q", "setters", "pkg", "--un"], ["--unset"]),
+        (["setters", "pkg", "--output", ""], ["json", "text", "yaml"]),
+        (["explain", "-o", "json", "pkg", "POR"], ["PORT"]),
+        (["list", "--mo"], ["--mode"]),
+        (["cfg", "create-setter", "--sch"], ["--schema-path"]),
+        (["cfg", "list-setters", "--inc"], ["--include-subst"]),
+        (["help", "undo"], ["undo"]),
+        (["--ver"], ["--verbose", "--version"]),
+        (["completion", ""], ["bash", "fish", "zsh"]),
+        (["fn", "app"], ["apply-setters"]),
     ],
 )
 def test_bash_completes(package: Path, words: list[str], found: list[str]) -> None:
     assert complete(package, *words) == found
+
+
+def test_names_are_offered_in_a_package_where_dir_is_left_out(package: Path) -> None:
+    environment = with_packyard(package)
+    done = subprocess.run(
+        ["packyard", "complete", "--", "set", "PO"],
+        cwd=package / "pkg",
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["POLICY=", "PORT="]
+
+
+@pytest.mark.parametrize("verb", [*VERBS, *(f"cfg {command}" for command in COMMANDS)])
+def test_every_flag_that_a_verb_takes_is_offered(verb: str, capfdbinary: Captured) -> None:
+    words = verb.split()
+    assert complete_main(["--", *words, "-"]) == 0
+    offered = capfdbinary.readouterr().out.decode().split()
+    if words[0] not in ("version",):
+        assert "--help" in offered
+    module = import_module(f"packyard.cli.{VERBS[words[0]][0]}")
+    if hasattr(module, "add_arguments"):
+        assert set(offered) == set(parser.make(module, verb).flags())
+
+
+#: Shells as they start for a person, with what they evaluate first.
+SHELLS = {
+    "bash": (["bash", "--norc", "-i"], 'eval "$(packyard completion bash)"'),
+    "zsh": (["zsh", "-f", "-i"], 'autoload -Uz compinit; compinit -u -D; eval "$(packyard completion zsh)"'),
+}
+
+
+def typed(folder: Path, shell: str, line: str) -> list[str]:
+    """Type a line and a tab in a terminal, and return the words that the shell then has."""
+    command, first = SHELLS[shell]
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        [str(real.program(command[0])), *command[1:]],
+        cwd=folder,
+        env=with_packyard(folder),
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        start_new_session=True,
+    )
+    os.close(inner)
+    os.write(outer, f"{first}\nprintf '<%s>' ready\n".encode())
+    screen = read_until(outer, "<ready>")
+    os.write(outer, f"{line}\t\x01printf '<%s>' \n".encode())
+    screen = read_until(outer, "<packyard>.*>[^>]*$")
+    process.kill()
+    process.wait()
+    os.close(outer)
+    return re.findall("<([^<>]*)>", screen[screen.rindex("<packyard>") :])[1:]
+
+
+def read_until(terminal: int, pattern: str) -> str:
+    screen = ""
+    while not re.search(pattern, screen.replace("\r", ""), re.DOTALL):
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, screen
+        screen += os.read(terminal, 4096).decode("utf-8", "replace")
+    return screen
+
+
+TYPED = [
+    ("packyard set pkg POLICY=Al", ["set", "pkg", "POLICY=Always"]),
+    ("packyard set pkg POLICY=Never POR", ["set", "pkg", "POLICY=Never", "PORT="]),
+    ("packyard set pkg POL", ["set", "pkg", "POLICY="]),
+    ("packyard set pkg IMAGE=repo:1", ["set", "pkg", "IMAGE=repo:1.2"]),
+    ("packyard set pkg POLICY Al", ["set", "pkg", "POLICY", "Always"]),
+    ("packyard set --dry", ["set", "--dry-run"]),
+    ("packyard explain pk", ["explain", "pkg/"]),
+    ("packyard set 'pkg' POL", ["set", "pkg", "POLICY="]),
+    ("packyard set ~/pkg POL", ["set", "~/pkg", "POLICY="]),
+]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(("line", "words"), TYPED)
+def test_a_tab_completes(package: Path, shell: str, line: str, words: list[str]) -> None:
+    expected = [word.replace("~", str(package)) for word in words]
+    found = typed(package, shell, line)
+    assert [word.rstrip("/") for word in found] == [word.rstrip("/") for word in expected]
+
+
+def test_fish_completes(package: Path) -> None:
+    fish = real.program("fish")
+    for line, words in TYPED:
+        script = f"packyard completion fish | source; complete -C {shlex.quote(line)}"
+        done = subprocess.run(
+            [fish, "--no-config", "-c", script], cwd=package, env=with_packyard(package), capture_output=True, text=True
+        )
+        assert [offered.split("\t")[0] for offered in done.stdout.splitlines()] == [words[-1]], done.stderr
+
+
+def test_completion_leaves_the_shell_as_it_is(package: Path) -> None:
+    script = 'before="$COMP_WORDBREAKS"; eval "$(packyard completion bash)"; [ "$before" = "$COMP_WORDBREAKS" ]'
+    subprocess.run(["bash", "--norc", "-ic", script], env=with_packyard(package), check=True, capture_output=True)

@@ -84,3 +84,47 @@ def test_lint_finds_nothing_where_every_option_is_in(folder: Path) -> None:
     for name in ("debug", "gpu-nodes", "network-policy", "pull-secret"):
         done("enable", ".", name, cwd=folder)
     assert packyard("lint", ".", cwd=folder).stderr == "1 use case, 0 errors, 0 warnings in .\n"
+
+
+def test_the_list_says_which_are_enabled(folder: Path) -> None:
+    done("enable", ".", POLICY, cwd=folder)
+    lines = done("enable", ".", "--wide", cwd=folder).splitlines()
+    assert lines[0].split() == ["OPTION", "ENABLED", "DESCRIPTION"]
+    marked = {line.split()[0]: line.split()[1] == "yes" for line in lines[1:]}
+    assert {name for name, yes in marked.items() if yes} == {POLICY}
+    listed = json.loads(done("enable", ".", "--output", "json", cwd=folder))
+    assert {item["option"]: item["enabled"] for item in listed} == marked
+    assert all(len(line) <= 80 for line in done("enable", cwd=folder).splitlines())
+
+
+def test_several_options_are_all_enabled_or_none(folder: Path) -> None:
+    before = reading.files(folder)
+    refused = packyard("enable", ".", POLICY, "debgu", cwd=folder)
+    assert (refused.returncode, reading.files(folder)) == (1, before)
+    together = done("enable", ".", POLICY, "pull-secret", "--dry-run", cwd=folder)
+    done("enable", POLICY, "pull-secret", cwd=folder)
+    after = reading.files(folder)
+    done("undo", cwd=folder)
+    assert reading.files(folder) == before
+    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=together, text=True, check=True)
+    assert reading.files(folder) == after
+
+
+def test_below_a_folder_every_use_case_that_has_the_options_is_changed(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "second")
+    shutil.rmtree(tmp_path / "second" / "options" / POLICY)
+    done("enable", tmp_path, POLICY, "-R")
+    assert (folder / "network-policy.yaml").exists()
+    assert not (tmp_path / "second" / "network-policy.yaml").exists()
+    assert packyard("enable", tmp_path, "nothing", "-R").returncode == 1
+    listed = json.loads(done("enable", tmp_path, "-R", "-o", "json"))
+    assert {(Path(item["directory"]).name, item["enabled"]) for item in listed if item["option"] == POLICY} == {
+        ("use-case", True)
+    }
+
+
+def test_new_setters_are_named_with_what_has_to_be_set(folder: Path) -> None:
+    story = packyard("enable", "pull-secret", cwd=folder).stderr
+    assert "new setters: IMAGE_PULL_SECRET" in story
+    required = "required: true" in (folder / "options" / "pull-secret" / "Krmfile.option").read_text()
+    assert ("IMAGE_PULL_SECRET (has to be set)" in story) == required

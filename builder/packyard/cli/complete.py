@@ -39,7 +39,7 @@ def _expanded(word: str) -> str:
 def _candidates(words: list[str]) -> Iterator[str]:
     from packyard.cli.main import FLAGS, VERBS
 
-    while len(words) > 1 and words[0] in FLAGS:
+    while len(words) > 1 and words[0].startswith("-"):
         words = words[1:]
     if words[0] == "help" and len(words) == 2:
         words = words[1:]

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-R", "--recurse-subpackages", action="store_true", help="every use case below DIR that has the options"
     )
     shared.add_dry_run(parser)
+    shared.add_wide(parser)
     shared.add_output(parser)
 
 
@@ -40,7 +41,7 @@ def change(arguments: argparse.Namespace, act: Callable[..., Outcome], done: str
     directory, names = directories.split(arguments.words, "an option", lambda here: component.names(Tree(here)))
     folders = _folders(directory, names) if arguments.recurse_subpackages else [directory]
     if not names:
-        _list(folders, arguments.output)
+        _list(folders, arguments)
         return 0
     title = f"{done.removesuffix('d')} {' '.join(names)}"
     for folder in folders if len(folders) > 1 else ():  # what one refuses is done in none
@@ -69,14 +70,14 @@ def _folders(directory: Path, names: list[str]) -> list[Path]:
     return fitting
 
 
-def _list(folders: list[Path], form: str) -> None:
+def _list(folders: list[Path], arguments: argparse.Namespace) -> None:
     rows = []
     for folder in folders:
         tree = Tree(folder)
         names = component.names(tree)
         done = replaced.read(Draft(folder)) if names else ()
         rows += [(folder, name, name in done, component.describe(tree, name)) for name in names]
-    if form == "json":
+    if arguments.output == "json":
         keys = ("directory", "option", "enabled", "description")
         output.json_result([dict(zip(keys, (str(folder), *row), strict=True)) for folder, *row in rows])
         return
@@ -84,7 +85,7 @@ def _list(folders: list[Path], form: str) -> None:
         if len(folders) > 1:
             output.line(f"{folder}:")
         cells = [(name, "yes" if done else "", text) for where, name, done, text in rows if where == folder]
-        output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, prose=True)
+        output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=True)
 
 
 def _tell(folder: Path, outcome: Outcome, done: str) -> None:
