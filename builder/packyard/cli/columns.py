@@ -18,7 +18,10 @@ _LEAST = 8
 
 
 def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, prose: bool) -> Iterator[str]:
-    """Yield the header and the rows; without ``wide`` what is too long for the room ends in ``…``."""
+    """Yield the header and the rows; without ``wide`` what is too long for the room ends in ``…``.
+
+    A name that leaves no room for the other columns has a line of its own.
+    """
     shown = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     room = shutil.get_terminal_size().columns
     split = prose and not wide
@@ -27,20 +30,25 @@ def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, 
     if not wide:
         widths = _fitted(widths, [display_width(cell) for cell in cells[0]], room)
     for number, (row, whole) in enumerate(zip(cells, shown, strict=True)):
-        yield "  ".join(_to_width(cell, size, cut=not wide) for cell, size in zip(row, widths, strict=True)).rstrip()
+        first, *rest = row
+        if display_width(first) > widths[0] and rest:
+            yield first
+            first = ""
+        fitted = [_to_width(cell, size, cut=not wide) for cell, size in zip(rest, widths[1:], strict=True)]
+        yield "  ".join([_to_width(first, widths[0], cut=False), *fitted]).rstrip()
         if split and number and whole[-1]:
             yield _INDENT + _to_width(whole[-1], room - len(_INDENT), cut=True).rstrip()
 
 
 def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
-    """Narrow the widest columns but the first until all fit, or each is as narrow as can be read."""
-    least = [min(size, max(header, _LEAST)) for size, header in zip(widths, headers, strict=True)]
-    free = room - 2 * (len(widths) - 1) - widths[0] - sum(least[1:])
-    fitted = [widths[0], *least[1:]]
-    for place in sorted(range(1, len(widths)), key=lambda place: widths[place] - least[place]):
-        more = min(widths[place] - least[place], max(free, 0))
-        fitted[place] += more
-        free -= more
+    """Share the room: each column as narrow as can be read, then names as wide as they are, then the others evenly."""
+    fitted = [min(size, max(header, _LEAST)) for size, header in zip(widths, headers, strict=True)]
+    free = room - 2 * (len(widths) - 1) - sum(fitted)
+    for places in ([0], range(1, len(widths))):
+        while free > 0 and (short := [place for place in places if fitted[place] < widths[place]]):
+            for place in short[:free]:
+                fitted[place] += 1
+            free -= min(free, len(short))
     return fitted
 
 

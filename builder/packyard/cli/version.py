@@ -14,7 +14,10 @@ FLAGS = Declared({"help": False}, {"output": ("text", "json")}, {"h": "help", "o
 
 def main(words: Sequence[str]) -> int:
     """Print it."""
-    parsed = FLAGS.parse(words)
+    try:
+        parsed = FLAGS.parse(words)
+    except UsageError as error:
+        raise UsageError(f"packyard version: {error}; type packyard version") from error
     form = parsed.text("output") or "text"
     if parsed.arguments or form not in FLAGS.values["output"]:
         raise UsageError("packyard version: takes -o text|json and nothing else; type packyard version")

@@ -1,0 +1,166 @@
+"""How much is said, in which form, and what a refusal tells to type next."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from packyard import __version__
+from packyard.cli import parser
+from packyard.cli.main import VERBS
+from running import done, packyard
+
+NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
+KRMFILE = f"""\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      type: integer
+      x-k8s-cli: {{setter: {{name: A, value: "1"}}}}
+    io.k8s.cli.setters.{NAME}:
+      description: "Says at length what it is for, so that it does not fit on one line of a terminal with 80 columns."
+      x-k8s-cli: {{setter: {{name: {NAME}, value: "{"text " * 40}"}}}}
+"""
+CM = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {b: "1"}\na: 1 # {"$openapi":"A"}\n'
+ARGPARSE_VERBS = [
+    verb for verb, (module, _) in VERBS.items() if hasattr(import_module(f"packyard.cli.{module}"), "run")
+]
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    root = tmp_path / "pkg"
+    root.mkdir()
+    (root / "Krmfile").write_text(KRMFILE)
+    (root / "cm.yaml").write_text(CM)
+    (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+    return root
+
+
+@pytest.mark.parametrize("words", [("-V",), ("--version",), ("version",), ("-q", "-V")])
+def test_the_version(words: tuple[str, ...]) -> None:
+    assert done(*words) == f"packyard {__version__}\n"
+    assert json.loads(done("version", "-o", "json")) == [{"version": __version__}]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_is_its_flag(verb: str) -> None:
+    text = done("help", verb)
+    assert text == done(verb, "--help")
+    assert len(text.splitlines()) > 1 or verb == "version"
+    if verb in ARGPARSE_VERBS:
+        assert all(len(line) <= 120 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("words", [("help", "nonsense"), ("nonsense",), ("--nonsense",), ("-x", "set"), ("help", "-x")])
+def test_words_that_are_no_verb(words: tuple[str, ...]) -> None:
+    process = packyard(*words)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert len(process.stderr.splitlines()) == 1
+    assert "packyard help lists them" in process.stderr
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "cfg"])
+@pytest.mark.parametrize("words", [("--no-such-flag",), ("--output", "nonsense"), ("--output",)])
+def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str, words: tuple[str, ...]) -> None:
+    process = packyard(verb, *words)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert len(process.stderr.splitlines()) == 1, process.stderr
+    assert re.search(rf"; (type )?packyard {verb}\b", process.stderr), process.stderr
+
+
+def test_a_flag_that_is_nearly_one_is_suggested() -> None:
+    assert "there is no flag '--ouput' (did you mean '--output'?)" in packyard("setters", "--ouput", "json").stderr
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
+    def run(flag: str, *words: object) -> tuple[str, str]:
+        given = (flag, *words) if place == "before" else (*words, flag)
+        process = packyard(*given, cwd=package)
+        return process.stdout, process.stderr
+
+    for flag in ("-q", "--quiet"):
+        assert run(flag, "set", "A=2") == ("cm.yaml:5: a: 1 -> 2\n", "")
+        assert run(flag, "undo") == ("Krmfile\ncm.yaml\n", "")
+        assert "must be of type integer" in run(flag, "set", "A=x")[1]
+        assert run(flag, "enable")[1] == ""
+
+
+def test_verbose_says_files_and_programs_as_they_come(package: Path, tmp_path: Path) -> None:
+    process = packyard("-v", "set", "pkg", "A=2", cwd=tmp_path)
+    assert "reads pkg/Krmfile\n" in process.stderr
+    assert "reads pkg/cm.yaml\n" in process.stderr
+    assert re.search(r"^(writes|renames) .*cm\.yaml", process.stderr, re.MULTILINE)
+    assert ".py" not in process.stderr
+    assert "reads Krmfile\n" in packyard("setters", "-v", cwd=package).stderr
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "kustomize").write_text("#!/bin/sh\necho 'kind: X'\n")
+    (tmp_path / "bin" / "kustomize").chmod(0o755)
+    process = packyard("render", "pkg", "-v", cwd=tmp_path, PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert re.search(r"^runs \S+kustomize build", process.stderr, re.MULTILINE)
+
+
+def test_verbose_names_whom_a_request_is_for(tmp_path: Path, http_server: object) -> None:
+    assert callable(http_server)
+    url = str(http_server(tmp_path))
+    named = url.replace("://", "://user:word@")
+    process = packyard("list", "--from", named, "-v", cwd=tmp_path)
+    assert re.search(rf"^requests GET {re.escape(url)}", process.stderr, re.MULTILINE), process.stderr
+    assert "word" not in process.stderr
+
+
+def test_what_is_hidden_from_stories() -> None:
+    from packyard.cli import output
+
+    masked = output._masked  # what the border does to every story and problem
+    assert masked("at https://u:p@ss@host/x?a=1&X-Amz-Signature=zz&b=2") == (
+        "at https://***@host/x?a=1&X-Amz-Signature=***&b=2"
+    )
+    assert masked("Authorization: Basic abc") == "Authorization: ***"
+    assert masked("mail@example.com //x@y") == "mail@example.com //x@y"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_tables_fit_and_cut_no_name(package: Path, columns: int) -> None:
+    text = done("setters", package, COLUMNS=str(columns))
+    assert NAME in text
+    assert all(len(line) <= columns for line in text.splitlines())
+    assert "    Says at length what it is for, so that" in text
+    assert text.splitlines()[1].split() == ["A", "1", "integer", "1"]
+    wide = done("setters", package, "--wide").splitlines()
+    assert len(wide) == 3
+    assert wide[2].endswith("with 80 columns.")
+    assert ("text " * 40).strip() in wide[2]
+
+
+def test_every_verb_with_a_result_gives_a_list_of_objects(package: Path, tmp_path: Path) -> None:
+    results = {
+        "setters": ("setters", package),
+        "explain": ("explain", package, "A"),
+        "set": ("set", package, "A=2"),
+        "undo": ("undo", package),
+        "enable": ("enable", package),
+        "render": ("render", package),
+        "lint": ("lint", package),
+        "list": ("list",),
+        "version": ("version",),
+        "get": ("get", "mnist-fp32-training-k8s", "--into", tmp_path),
+    }
+    for words in results.values():
+        result = json.loads(packyard(*words, "-o", "json").stdout)
+        assert isinstance(result, list)
+        assert all(isinstance(item, dict) for item in result)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in ARGPARSE_VERBS if verb not in ("fn", "completion")])
+def test_every_verb_with_a_result_has_the_flag_in_both_spellings(verb: str) -> None:
+    flags = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).flags()
+    assert {"-o", "--output", "-q", "--quiet", "-v", "--verbose"} <= set(flags)
+    assert "json" in (flags["-o"] or ())

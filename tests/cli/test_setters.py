@@ -1,0 +1,118 @@
+"""`packyard setters --set --output yaml`: one's own values, in the form that `set --values` takes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from packyard.errors import PackyardError
+from packyard.setters import valuesfile
+from running import COMMAND, done, environment, packyard
+
+DEFINITION = """\
+    io.k8s.cli.setters.{name}:
+      x-k8s-cli: {{setter: {{name: {name}, value: ""}}}}
+"""
+LIST = """\
+    io.k8s.cli.setters.LIST:
+      type: array
+      x-k8s-cli: {setter: {name: LIST, listValues: [x]}}
+"""
+HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+ODD = {
+    "A": "1.10",
+    "B": "null",
+    "C": "~",
+    "D": " blank ends ",
+    "E": "line\nbreak\n",
+    "F": "quotes \" and ' and \\",
+    "G": "a: b # c",
+    "H": "- [x], {y}",
+    "I": "\x1b\x9b\u2028\u202e\ufeff",
+    "J": "Größe 数 👍",
+    "K": "=",
+    "L": "&a *b !c %d @e `f",
+    "M": "yes",
+    "N": "0x1F",
+    "O": "---",
+    "P": "",
+}
+FIELDS = "".join(f'{name.lower()}: "" # {{"$openapi":"{name}"}}\n' for name in ODD)
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    root = tmp_path / "pkg"
+    root.mkdir()
+    definitions = "".join(DEFINITION.format(name=name) for name in ODD)
+    (root / "Krmfile").write_text(HEAD + definitions + LIST)
+    (root / "x.yaml").write_text(FIELDS + 'list: # {"$openapi":"LIST"}\n- x\n')
+    return root
+
+
+def values(package: Path) -> str:
+    return done("setters", package, "--set", "-o", "yaml")
+
+
+def set_from(text: str, package: Path) -> None:
+    command = [*COMMAND, "set", str(package), "--values", "-"]
+    subprocess.run(command, input=text.encode(), env=environment(), check=True, capture_output=True)
+
+
+def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> None:
+    before = {path.name: path.read_bytes() for path in package.iterdir()}
+    assert values(package) == "{}\n"
+    done("set", package, *(f"{name}={text}" for name, text in ODD.items()), "LIST=a b", "LIST=1", "LIST=")
+    given = values(package)
+    assert yaml.safe_load(given) == {**ODD, "LIST": ["a b", "1", ""]}
+    after = {path.name: path.read_bytes() for path in package.iterdir()}
+    for name, data in before.items():
+        (package / name).write_bytes(data)
+    set_from(given, package)
+    assert {path.name: path.read_bytes() for path in package.iterdir()} == after
+    (tmp_path / "mine.yaml").write_text(given)
+    done("set", package, "--values", tmp_path / "mine.yaml")
+    assert {path.name: path.read_bytes() for path in package.iterdir()} == after
+
+
+def test_only_what_was_set_is_one_s_own(package: Path) -> None:
+    done("set", package, "A=2")
+    assert values(package) == 'A: "2"\n'
+    assert set(yaml.safe_load(done("setters", package, "-o", "yaml"))) == {*ODD, "LIST"}
+    assert [line.split()[0] for line in done("setters", package, "--set").splitlines()[1:]] == ["A"]
+
+
+def test_one_name_with_two_values_is_refused(package: Path) -> None:
+    other = package.parent / "other"
+    other.mkdir()
+    (other / "Krmfile").write_text(HEAD + DEFINITION.format(name="A"))
+    done("set", package.parent, "A=1", "-R")
+    assert values(package.parent) == 'A: "1"\n'
+    done("set", other, "A=2")
+    process = packyard("setters", package.parent, "--set", "-o", "yaml")
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "A is '1', and '2' at" in process.stderr
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+GIVEN = st.dictionaries(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20), TEXTS | st.lists(TEXTS)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(GIVEN)
+def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[str]]) -> None:
+    text = valuesfile.write(values)
+    expected = {name: [given] if isinstance(given, str) else given or [""] for name, given in values.items()}
+    try:
+        parsed = valuesfile.parse(text.encode(), "values")
+    except PackyardError as error:
+        raise AssertionError(f"{error}: {text!r}") from error
+    assert {name: item.texts for name, item in parsed.given.items()} == expected
+    assert yaml.safe_load(text) == values

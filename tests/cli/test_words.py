@@ -1,0 +1,175 @@
+"""Random command lines over every verb: answered, or refused in a sentence, never a bug of ours."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from packyard.cli.cfg import COMMANDS, flags_of
+from packyard.cli.completion import SHELLS
+from packyard.cli.main import VERBS
+from running import SOURCE_ROOT, environment
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      type: integer
+      x-k8s-cli: {setter: {name: A, value: "1"}}
+    io.k8s.cli.setters.LIST:
+      type: array
+      x-k8s-cli: {setter: {name: LIST, listValues: [x]}}
+    io.k8s.cli.setters.MUST:
+      x-k8s-cli: {setter: {name: MUST, value: "", required: true}}
+    io.k8s.cli.substitutions.S:
+      x-k8s-cli: {substitution: {name: S, pattern: "a-${A}", values: [{marker: "${A}", ref: "#/definitions/io.k8s.cli.setters.A"}]}}
+rules:
+- {rule: A < 100, message: Less than a hundred.}
+"""  # noqa: E501
+CM = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: x}
+data:
+  a: "1" # {"$openapi":"A"}
+  s: "a-1" # {"$openapi":"S"}
+  m: "" # {"$openapi":"MUST"}
+list: # {"$openapi":"LIST"}
+- x
+"""
+OPTION = "# an option\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+FILES = {
+    "pkg/Krmfile": KRMFILE,
+    "pkg/cm.yaml": CM,
+    "pkg/kustomization.yaml": "resources: [cm.yaml]\n",
+    "pkg/options/o/kustomization.yaml": OPTION,
+    "pkg/A/Krmfile": KRMFILE,
+    "broken/Krmfile": "a: [1\n",
+    "odd/Krmfile": "- 1\n",
+    "kpt/Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n",
+    "v1/f.yaml": 'a: p # {"type":"string","x-kustomize":{"setter":{"name":"a","value":"p"}}}\n',
+    "values.yaml": "A: 3\nLIST: [p, q]\n",
+    "nothing.yaml": "",
+    "ws/packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
+    "ws/LICENSE": "free\n",
+    "ws/packages/p/package.yaml": "apiVersion: packyard/v1\nkind: Package\n",
+    "ch/index.json": "{}",
+}
+#: What may stand anywhere: folders, files, names, values and what is none of these.
+_PLAIN = """
+. .. pkg pkg/ ./pkg pkg/A broken odd kpt v1 ws nowhere values.yaml nothing.yaml ch /dev/null - -- =
+A MUST LIST S NOPE A=2 A=x LIST=a LIST= MUST= MUST=v =1 A= A==1 NOPE=1 p q o p@1.0 p@ @ a b=c 1 -1 1.0
+text json yaml xml true false processes dask=127.0.0.1:1 0 http://127.0.0.1:9/x http:// s3://b file:///x
+"""
+_ODD = (
+    "",
+    " ",
+    "\n",
+    "\x1b[2J",
+    "\u202e",
+    "ü",
+    "\udcff",
+    "a" * 5000,
+    "9" * 5000,
+    "*",
+    "${A}",
+    "{}",
+    "~",
+    "\\",
+    "../..",
+)
+WORDS = (*_PLAIN.split(), *_ODD)
+_FLAGS = """
+--dry-run --unset --set --wide --values --set-by --description --recurse-subpackages -R -q -v --kustomization --mode
+--workspace --version --out --to --from --into --jobs --executor --no-cache --built-in --framework --
+"""
+
+
+def command_line(chance: random.Random) -> list[str]:
+    """Return the words of a command line: mostly of the verb's own flags, and words that may fit."""
+    verb = chance.choice([*VERBS, "complete", "help", "-q", "--version", "nonsense"])
+    words = [verb]
+    flags = ["-h", "--help", "--nonsense", "-x", "-o", "--output"]
+    if verb == "cfg":
+        words.append(chance.choice([*COMMANDS, "fmt", "nonsense"]))
+        declared = flags_of(words[1]) if words[1] in COMMANDS else None
+        flags += [f"--{name}" for name in (*declared.switches, *declared.values)] if declared else []
+    else:
+        flags += _FLAGS.split()
+    if verb == "completion":
+        words.append(chance.choice([*SHELLS, "tcsh"]))
+    if verb == "fn":
+        words.append(chance.choice(["apply-setters", "create-setters", "list-setters", "x"]))
+    for _ in range(chance.randrange(6)):
+        kind = chance.random()
+        word = chance.choice(WORDS) if kind < 0.6 else chance.choice(flags)
+        words.append(f"{word}={chance.choice(WORDS)}" if kind > 0.9 else word)
+    return words
+
+
+def run(words: list[str], folder: Path) -> tuple[int, str]:
+    """Run a command line in a copy of this process, which has imported what most need."""
+    outer, inner = os.pipe()
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        os.close(outer)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number, stream in ((0, null), (1, inner), (2, inner)):
+            os.dup2(stream, number)
+        from packyard.cli.main import main
+
+        try:
+            code = main(words)
+            sys.stdout.flush()
+        except BaseException:
+            import traceback
+
+            os.write(2, traceback.format_exc().encode())
+            code = 9
+        os._exit(code)
+    os.close(inner)
+    with os.fdopen(outer, "rb") as stream:
+        said = stream.read().decode("utf-8", "backslashreplace")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
+def many(seed: int, count: int, folder: Path) -> list[str]:
+    """Run so many command lines, each in the folder as it is made or where the last one left it; return the faults."""
+    chance = random.Random(seed)
+    faults = []
+    for number in range(count):
+        if number % 20 == 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            for path, text in FILES.items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text)
+        words = [word for word in command_line(chance) if "\0" not in word]
+        stand = folder / chance.choice([".", ".", "pkg", "ws", "ws/packages/p", "v1", "broken"])
+        stand.mkdir(parents=True, exist_ok=True)
+        code, said = run(words, stand)
+        if code not in (0, 1, 2) or "Traceback" in said or "a bug of packyard" in said:
+            faults.append(f"{words!r} in {stand.relative_to(folder)}: {code}\n{said[-1500:]}")
+    return faults
+
+
+def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
+    count = int(os.environ.get("PACKYARD_FUZZ", "0")) // 20 or 300
+    script = f"import sys; sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}\n"
+    script += "import test_words as t\nfrom pathlib import Path\nimport packyard.cli.set, packyard.cli.parser\n"
+    script += f"print('\\n'.join(t.many({os.environ.get('PACKYARD_SEED', 20)}, {count}, Path(sys.argv[1]))))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "tree")],
+        env=environment(PYTHONPATH=f"{SOURCE_ROOT}"),
+        capture_output=True,
+        text=True,
+        timeout=3600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.strip(), done.stdout
