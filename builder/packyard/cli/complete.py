@@ -49,7 +49,7 @@ def _candidates(words: list[str]) -> Iterator[str]:
     verb, *before = words[:-1]
     if verb not in VERBS:
         return
-    flags = _flags(VERBS[verb][0], verb, before)
+    flags = flags_of(VERBS[verb][0], verb, before)
     if words[-1].startswith("-"):
         name, equals, _ = words[-1].partition("=")
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
@@ -61,8 +61,8 @@ def _candidates(words: list[str]) -> Iterator[str]:
     yield from _words(verb, list(_arguments(before, flags)), words[-1])
 
 
-def _flags(module: str, verb: str, before: Sequence[str]) -> _Flags:
-    """Return what a verb, or a command of `cfg`, declares."""
+def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
+    """Return what a verb declares, or of `cfg` the command that stands behind it."""
     declaring = import_module(f"packyard.cli.{module}")
     if verb == "cfg":
         declared = declaring.flags_of(before[0]) if before and before[0] in declaring.COMMANDS else Declared()
