@@ -73,7 +73,7 @@ SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("shell", choices=tuple(SHELLS))
+    parser.add_argument("shell", metavar="SHELL", choices=tuple(SHELLS), help=", ".join(SHELLS))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import argparse
 
 #: What --help says of it.
-HELP = "DIR is the first word if it is a folder, else the folder here; ./NAME is a folder that is called like a setter."
+HELP = """\
+DIR is the first word if it is a folder, else the folder here; a folder that is
+called like a setter is ./NAME."""
 
 _HERE = Path()
 _KRMFILES = ("Krmfile", "Kptfile")

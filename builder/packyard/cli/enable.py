@@ -75,7 +75,9 @@ def _list(folders: list[Path], arguments: argparse.Namespace) -> None:
     for folder in folders:
         tree = Tree(folder)
         names = component.names(tree)
-        done = replaced.read(Draft(folder)) if names else ()
+        done = replaced.read(Draft(folder))
+        if not names:
+            output.story(f"{folder}: has no options")
         rows += [(folder, name, name in done, component.describe(tree, name)) for name in names]
     if arguments.output == "json":
         keys = ("directory", "option", "enabled", "description")
@@ -85,7 +87,8 @@ def _list(folders: list[Path], arguments: argparse.Namespace) -> None:
         if len(folders) > 1:
             output.line(f"{folder}:")
         cells = [(name, "yes" if done else "", text) for where, name, done, text in rows if where == folder]
-        output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=True)
+        if cells:
+            output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=True)
 
 
 def _tell(folder: Path, outcome: Outcome, done: str) -> None:

@@ -20,12 +20,12 @@ from packyard.setters.kpt import function
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("function", choices=tuple(function.FUNCTIONS))
+    parser.add_argument("function", metavar="FUNCTION", choices=tuple(function.FUNCTIONS))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer in one write, once all is decided: nothing at all would make kpt delete the package."""
-    outcome = function.run(arguments.function, streams.read())
+    outcome = function.run(arguments.function, output.read("a ResourceList"))
     output.data(outcome.output)
     streams.flush()
     for result in outcome.results:

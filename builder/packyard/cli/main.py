@@ -26,12 +26,12 @@ VERBS = {
     "enable": ("enable", "fold an option of a use case into its files, with its setters"),
     "disable": ("disable", "take an option out again, to the same bytes"),
     "undo": ("undo", "take the last change back, and the one before it"),
-    "render": ("render", "build a use case's manifests, once all that is required is set"),
+    "render": ("render", "build a use case's manifests, once all required is set"),
     "lint": ("lint", "say what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
-    "cfg": ("cfg", "kustomize's own `cfg` commands, which kustomize v5 removed"),
-    "fn": ("fn", "KRM functions for kpt and kustomize: apply-setters, create-setters, list-setters"),
+    "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
+    "fn": ("fn", "KRM functions for kpt and kustomize, apply-setters say"),
     "completion": ("completion", "print what makes a shell complete names and values"),
     "version": ("version", "print the version"),
 }
@@ -125,8 +125,11 @@ def _help() -> str:
     lines += [f"  packyard {verb:<10} {text}" for verb, (_, text) in VERBS.items()]
     more = (
         "",
-        "packyard VERB --help, or packyard help VERB, tells more about one. Before a verb: -q, --quiet for results and",
-        "problems only; -v, --verbose for files, requests and programs as they come; -V, --version.",
+        "packyard VERB --help, or packyard help VERB, tells more about one. Before a verb:",
+        "",
+        "  -q, --quiet    print results and problems only",
+        "  -v, --verbose  say files, requests and programs as they come",
+        "  -V, --version  print the version",
     )
     return "\n".join([*lines, *more])
 

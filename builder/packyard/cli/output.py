@@ -36,6 +36,13 @@ def data(content: bytes) -> None:
     streams.write(content)
 
 
+def read(what: str) -> bytes:
+    """Return all of standard input; somebody at a terminal is told what is waited for."""
+    if sys.stdin.isatty():
+        story(f"reading {what} from the terminal, up to Ctrl-D")
+    return streams.read()
+
+
 def story(text: str) -> None:
     """Tell what happens, in one line on stderr."""
     if not quiet:

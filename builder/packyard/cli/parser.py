@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any, NoReturn
 
 from packyard.cli import arguments, output, watch
@@ -18,7 +20,7 @@ class Parser(argparse.ArgumentParser):
         message = message.removeprefix("argument ")
         missing = message.removeprefix("the following arguments are required: ")
         if missing != message:
-            message = f"{missing} is missing"
+            message = f"{missing} {'are' if ', ' in missing else 'is'} missing"
         raise UsageError(f"{self.prog}: {message}; {self.prog} --help says how to call it")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
@@ -43,11 +45,18 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, by what its module declares."""
-    parser = Parser(prog=f"packyard {verb}", description=module.__doc__, allow_abbrev=False)
+    parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__), allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(parser)
     arguments.add_story(parser)
     return parser
+
+
+def _wrapped(text: str) -> str:
+    """Break the lines of paragraphs for the terminal; indented lines, examples say, stay."""
+    room = min(get_terminal_size().columns, 100) - 2
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(each if each.startswith("  ") else fill(each, room) for each in paragraphs)
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:

@@ -1,15 +1,16 @@
 """Set values of a package's setters; only the bytes of the fields that they reach change.
 
-packyard set [DIR] NAME VALUE        one setter (a list setter takes several values)
-packyard set [DIR] NAME=VALUE ...    several, checked together and written together
-packyard set [DIR] --values FILE     those of a YAML file, NAME: VALUE a line; - is standard input
-packyard set [DIR] --unset NAME      back to the value that the package shipped
+packyard set [DIR] NAME VALUE       one setter (a list setter takes several values)
+packyard set [DIR] NAME=VALUE ...   several, checked and written together
+packyard set [DIR] --values FILE    those of a YAML file, a line NAME: VALUE each;
+                                    - is standard input
+packyard set [DIR] --unset NAME     back to the value that the package shipped
 
 -R, --recurse-subpackages   every package below DIR that has the setter
 --dry-run                   print what would change as a diff, and write nothing
 --set-by WHO                who sets it, recorded in the Krmfile
 --description TEXT          a new description of the setter
--o, --output text|json      json: every field with file, line, column, path, old and new
+-o, --output text|json      json: every field with its place, old and new
 -q, --quiet                 print results and problems only
 -v, --verbose               say files as they come
 """
@@ -21,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packyard.cli import directory as directories
-from packyard.cli import output, state, streams
+from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import Problem, UnavailableError, UsageError
 from packyard.setters.change import PackageChange, change_setters
@@ -115,7 +116,7 @@ def _read_values(file: str) -> dict[str, list[str]]:
     from packyard.setters import valuesfile
 
     if file == "-":
-        data, file = streams.read(), "stdin"
+        data, file = output.read("values"), "stdin"
     else:
         try:
             with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given

@@ -48,9 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
                             for package, rows in listed.items()])  # fmt: skip
     else:
         for package, rows in listed.items():
-            if package:
+            if package and (rows or rules[package]):
                 output.line(f"{package}:")
-            _show(tree.root_dir / package, rows, wide=arguments.wide)
+            if rows or not package:
+                _show(tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
     return 0
 

@@ -120,7 +120,8 @@ def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], 
 
 
 def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
-    return Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
+    hint = suggest(name, known) or "packyard setters DIR lists them"
+    return Problem(f'setter "{name}" is not found', file=where, hint=hint)
 
 
 class Copies:

@@ -1,17 +1,22 @@
-"""kustomize's own `cfg` commands, which kustomize v5 removed, with their arguments, messages and exit codes.
+"""kustomize's own `cfg` commands, which kustomize v5 removed,
+with their arguments, messages and exit codes.
 
-  packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S] [--description S]
+  packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S]
+                   [--description S]
   packyard cfg list-setters DIR [NAME] [-R=false] [--include-subst] [--markdown]
-  packyard cfg create-setter DIR NAME VALUE [-R] [--value V] [--field PATH] [--type T] [--schema-path FILE]
-                             [--description S] [--set-by S] [--required]
+  packyard cfg create-setter DIR NAME VALUE [-R] [--value V] [--field PATH]
+                             [--type T] [--schema-path FILE] [--description S]
+                             [--set-by S] [--required]
   packyard cfg create-subst DIR NAME --field-value V --pattern P [--field PATH] [-R]
   packyard cfg delete-setter DIR NAME [-R]
   packyard cfg delete-subst DIR NAME [-R]
   packyard cfg init [DIR]
-  packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K] [--apiVersion V] [--name N] [--namespace N] [-R]
+  packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K]
+                        [--apiVersion V] [--name N] [--namespace N] [-R]
 
-Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for differences that prevent harm: what one
-package of a tree refuses is written in none. Its other commands are not here: cat, count, grep and tree are in
+Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for
+differences that prevent harm: what one package of a tree refuses is written in
+none. Its other commands are not here: cat, count, grep and tree are in
 kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone there too.
 """
 

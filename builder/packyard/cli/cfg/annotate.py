@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, state, streams
+from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
@@ -33,7 +33,7 @@ def run(words: Sequence[str]) -> int:
         return annotate.annotate(data, name, _annotations(pairs), selection)
 
     if not parsed.arguments:
-        output.data(change(streams.read(), "standard input"))
+        output.data(change(output.read("YAML"), "standard input"))
         return 0
     (folder,) = parsed.arguments
     output.line(blocks.header(folder, ""))
