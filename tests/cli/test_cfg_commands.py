@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from running import done, packyard
+from running import inside
 
 OURS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init", "annotate")
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",), ("set", "--help"), ("set", ".", "-h")])
 def test_help_is_for_who_asks(words: tuple[str, ...]) -> None:
-    text = done("cfg", *words)
+    text = inside("cfg", *words).stdout
     for command in OURS:
         assert f"packyard cfg {command} " in text
     assert "kustomize cfg cat" in text
@@ -30,14 +30,14 @@ def test_help_is_for_who_asks(words: tuple[str, ...]) -> None:
 )
 def test_a_misspelt_command_is_refused(word: str, says: str, tmp_path: Path) -> None:
     for rest in ((), (".", "A", "2"), ("--help",)):
-        process = packyard("cfg", word, *rest, cwd=tmp_path)
+        process = inside("cfg", word, *rest, cwd=tmp_path)
         assert (process.returncode, process.stdout) == (1, "")
         assert process.stderr.startswith(f"Error: {says}")
 
 
 @pytest.mark.parametrize("word", ["cat", "count", "fmt", "grep", "merge", "merge3", "tree"])
 def test_a_command_of_kustomize_3_that_is_not_here_says_where_it_is(word: str) -> None:
-    process = packyard("cfg", word, ".")
+    process = inside("cfg", word, ".")
     assert (process.returncode, process.stdout) == (1, "")
     there = "kustomize 5 has none either" if word in ("fmt", "merge", "merge3") else f"kustomize cfg {word}"
     assert f"packyard has no cfg {word} (" in process.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from packyard.errors import PackyardError
-from running import done, packyard
+from running import done, inside, packyard
 
 HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 DEFINITION = "    io.k8s.cli.setters.{0}:\n      x-k8s-cli: {{setter: {{name: {0}, value: '1'}}}}\n"
@@ -81,12 +81,12 @@ def test_a_known_setter_is_never_dir(package: Path, krmfile: str | None) -> None
         (package / "Krmfile").unlink()
         (package / "Kptfile").write_text(KPTFILE.replace("A:", "data:"))
     before = (package / "data" / "Krmfile").read_text()
-    done("set", "data", "7", cwd=package)
+    inside("set", "data", "7", cwd=package)
     assert "7" in (package / ("Krmfile" if krmfile else "Kptfile")).read_text()
     assert (package / "data" / "Krmfile").read_text() == before
-    assert ": data:" in done("explain", "data", cwd=package) or krmfile is None
-    assert "A" in done("explain", "./data", "A", cwd=package)
-    done("set", "./data", "A=9", cwd=package)
+    assert ": data:" in inside("explain", "data", cwd=package).stdout or krmfile is None
+    assert "A" in inside("explain", "./data", "A", cwd=package).stdout
+    inside("set", "./data", "A=9", cwd=package)
     assert "9" in (package / "data" / "Krmfile").read_text()
 
 
@@ -99,7 +99,7 @@ def test_what_may_be_a_folder_or_a_setter_is_not_guessed(package: Path) -> None:
 
 def test_an_assignment_is_never_dir(package: Path) -> None:
     (package / "A=3").mkdir()
-    done("set", "A=3", cwd=package)
+    inside("set", "A=3", cwd=package)
     assert '"3"' in (package / "cm.yaml").read_text()
 
 
@@ -128,7 +128,7 @@ def test_an_assignment_is_never_dir(package: Path) -> None:
     ],
 )
 def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words: str, code: int) -> None:
-    process = packyard(*words.split(), cwd=package.parent)
+    process = inside(*words.split(), cwd=package.parent)
     assert (process.returncode, process.stdout) == (code, "")
     if code == 1:
         assert f"{words.split()[1]}: is no directory" in process.stderr
@@ -138,7 +138,7 @@ def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words
 
 def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
     assert "dat: is no directory, nor a setter of the package here (did you mean 'data'?)" in (
-        packyard("set", "dat", "7", cwd=package).stderr
+        inside("set", "dat", "7", cwd=package).stderr
     )
 
 
@@ -149,7 +149,7 @@ def test_names_of_packages_below_are_names_too(package: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "disable", "undo"])
 def test_help_states_the_rule(verb: str) -> None:
-    text = " ".join(done(verb, "--help").split())
+    text = " ".join(inside(verb, "--help").stdout.split())
     assert "DIR is the first word if it is a folder, else the folder here" in text
 
 
@@ -158,11 +158,11 @@ def test_help_states_the_rule(verb: str) -> None:
 
 @pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --out out --version 1", "lint", "lint bert"])
 def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, words: str) -> None:
-    process = packyard(*words.split(), cwd=tmp_path)
+    process = inside(*words.split(), cwd=tmp_path)
     assert (process.returncode, process.stdout) == (1, "")
     assert "no packyard.yaml here or above" in process.stderr
     assert os.listdir(tmp_path) == []  # noqa: PTH208
-    assert len(json.loads(done("list", "-o", "json", cwd=tmp_path))) > 5
+    assert len(json.loads(inside("list", "-o", "json", cwd=tmp_path).stdout)) > 5
     if words == "lint bert":
         assert "bert: is no directory" in process.stderr
 
@@ -171,11 +171,11 @@ def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:
     with (package / "cm.yaml").open("a") as stream:
         stream.write('b: 1 # {"$openapi":"NOPE"}\n')
     for words in (("lint",), ("lint", ".")):
-        process = packyard(*words, cwd=package)
+        process = inside(*words, cwd=package)
         assert process.returncode == 1
         assert "NOPE" in process.stdout
         assert process.stderr.splitlines()[-1].endswith(" in .")
-    process = packyard("lint", package, "data", cwd=package)
+    process = inside("lint", package, "data", cwd=package)
     assert process.stderr.splitlines()[-1].endswith(f" in {package}, data")
 
 

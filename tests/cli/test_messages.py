@@ -12,7 +12,7 @@ import pytest
 from packyard import __version__
 from packyard.cli import parser
 from packyard.cli.main import VERBS
-from running import done, packyard
+from running import done, inside, packyard
 
 NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
 KRMFILE = f"""\
@@ -51,8 +51,8 @@ def test_the_version(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_is_its_flag(verb: str) -> None:
-    text = done("help", verb)
-    assert text == done(verb, "--help")
+    text = inside("help", verb).stdout
+    assert text == inside(verb, "--help").stdout
     assert len(text.splitlines()) > 1 or verb == "version"
     if verb in ARGPARSE_VERBS:
         assert all(len(line) <= 120 for line in text.splitlines())
@@ -60,7 +60,7 @@ def test_help_of_a_verb_is_its_flag(verb: str) -> None:
 
 @pytest.mark.parametrize("words", [("help", "nonsense"), ("nonsense",), ("--nonsense",), ("-x", "set"), ("help", "-x")])
 def test_words_that_are_no_verb(words: tuple[str, ...]) -> None:
-    process = packyard(*words)
+    process = inside(*words)
     assert (process.returncode, process.stdout) == (2, "")
     assert len(process.stderr.splitlines()) == 1
     assert "packyard help lists them" in process.stderr
@@ -69,14 +69,14 @@ def test_words_that_are_no_verb(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "cfg"])
 @pytest.mark.parametrize("words", [("--no-such-flag",), ("--output", "nonsense"), ("--output",)])
 def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str, words: tuple[str, ...]) -> None:
-    process = packyard(verb, *words)
+    process = inside(verb, *words)
     assert (process.returncode, process.stdout) == (2, "")
     assert len(process.stderr.splitlines()) == 1, process.stderr
     assert re.search(rf"; (type )?packyard {verb}\b", process.stderr), process.stderr
 
 
 def test_a_flag_that_is_nearly_one_is_suggested() -> None:
-    assert "there is no flag '--ouput' (did you mean '--output'?)" in packyard("setters", "--ouput", "json").stderr
+    assert "there is no flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
 
 
 @pytest.mark.parametrize("place", ["before", "behind"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import real
-from running import COMMAND, done, environment, packyard
+from running import COMMAND, done, environment, inside, packyard
 
 #: Sequences that set the title and the color, DEL, what turns or hides text, line separators, a carriage return.
 EVIL = "d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe \u2066 \u2028 \u2029 \u200b \ufeff \r \b"
@@ -89,7 +89,7 @@ def package(tmp_path: Path) -> Path:
     ],
 )
 def test_no_text_for_people_acts_on_a_terminal(package: Path, words: str) -> None:
-    process = packyard(*words.split(" "), cwd=package)
+    process = inside(*words.split(" "), cwd=package)
     assert "Traceback" not in process.stderr
     if words != "render --built-in":
         assert not acts(process.stdout)

@@ -59,13 +59,13 @@ def test_a_full_stderr_is_exit_code_1(package: Path) -> None:
         assert "Traceback" not in process.stderr
 
 
-@pytest.mark.parametrize("words", ["setters", "set A=2", "lint .", "enable", "nonsense", "undo", "fn list-setters"])
+@pytest.mark.parametrize("words", ["setters", "set A=2", "nonsense", "fn list-setters"])
 def test_streams_that_are_closed_are_the_null_device(package: Path, words: str) -> None:
     """And no file that a verb opens takes the place of one."""
-    expected = run(package, f"cp -r . copy; cd copy; packyard {words} </dev/null").returncode
-    assert expected < 3
+    expected = run(package, f"mkdir copy; cp Krmfile cm.yaml copy; cd copy; packyard {words} </dev/null")
+    assert expected.returncode < 3
     process = run(package, f"packyard {words} <&- >&- 2>&-")
-    assert process.returncode == expected
+    assert process.returncode == expected.returncode, expected.stderr
     for closed in ("<&-", ">&-", "2>&-"):
         again = run(package, f"cd copy; packyard {words} {closed}")
         assert again.returncode < 3
@@ -103,7 +103,7 @@ def test_a_stdin_that_cannot_be_read_is_said(package: Path) -> None:
         assert "stdin: Bad file descriptor" in process.stderr
 
 
-@pytest.mark.parametrize("words", ["list", "setters", "set A=2", "set A=2 --dry-run", "lint", "undo", "explain A"])
+@pytest.mark.parametrize("words", ["list", "set A=2 --dry-run", "lint", "undo"])
 def test_a_folder_that_is_gone_below_ones_feet_is_said(package: Path, words: str) -> None:
     process = run(package, f"mkdir gone; cd gone; rmdir ../gone; packyard {words}")
     assert "Traceback" not in process.stderr
