@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from packyard.cli import streams
 from packyard.errors import PackyardError, on_one_line
+
+TYPE_CHECKING = False  # `version` does without pathlib
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Whether stories are told, and whether details are; `main` learns both from the command line.
 quiet = False
@@ -64,8 +66,10 @@ def problem(text: str) -> None:
 
 def warning(text: str) -> None:
     """Say on stderr what has to be said even when quiet; that stderr is gone is no reason to stop."""
-    with suppress(PackyardError, streams.Closed):
+    try:
         streams.write(_bytes(_masked(_cleaned(text)) + "\n"), "stderr")
+    except (PackyardError, streams.Closed):
+        return
 
 
 def refusal(error: PackyardError) -> None:
