@@ -152,6 +152,7 @@ def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]
 
 
 def _options(directory: Path) -> list[str]:
+    from packyard.files.tree import Tree
     from packyard.source.enabling import component
 
     return component.names(Tree(directory))

@@ -69,10 +69,10 @@ def only(words: Sequence[str], verb: str) -> Path:
 
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
+    from packyard.files.tree import Tree
     from packyard.setters.directory import find_all, read_package
     from packyard.setters.kpt.package import KptPackage
     from packyard.setters.packagefiles import read_krmfile
-    from packyard.text.tree import Tree
 
     tree = Tree(directory)
     found: dict[str, list[str]] = {}

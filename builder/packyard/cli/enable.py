@@ -13,11 +13,11 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.errors import InputError, Problem
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_packages
 from packyard.source.enabling import component, replaced
 from packyard.source.enabling.change import Outcome, enable
 from packyard.source.enabling.draft import Draft
-from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

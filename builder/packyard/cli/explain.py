@@ -8,6 +8,7 @@ from dataclasses import asdict
 from packyard.cli import arguments as shared
 from packyard.cli import directory, output
 from packyard.errors import InputError, Problem, UsageError, suggest
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters

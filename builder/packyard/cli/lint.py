@@ -17,10 +17,10 @@ from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
 from packyard.errors import InputError, Problem, refuse
+from packyard.files.tree import Tree
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import FILE, Workspace, built_in, find
-from packyard.text.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cluster.render import render
-from packyard.text import journal
+from packyard.files import journal
 from packyard.text.node import Source
 
 

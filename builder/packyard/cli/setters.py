@@ -10,6 +10,7 @@ from shlex import quote
 from packyard.cli import arguments as shared
 from packyard.cli import directory, output
 from packyard.errors import Problem, refuse
+from packyard.files.tree import Tree
 from packyard.setters import valuesfile
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters

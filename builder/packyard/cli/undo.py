@@ -11,7 +11,7 @@ import os
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.setters.history import Entry
+from packyard.files.history import Entry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
