@@ -187,7 +187,7 @@ def test_a_diff_of_a_file_whose_name_has_a_line_break_can_be_applied(tmp_path: P
     root = make(tmp_path / "package")
     (root / 'line\nbreak "é".yaml').write_text(BOUND, "utf-8")
     diff = run(root, "set", "package", "V=new", "--dry-run").stdout
-    subprocess.run(["git", "apply", "-"], cwd=root, input=diff, text=True, check=True)
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff, text=True, check=True)
     assert (root / 'line\nbreak "é".yaml').read_text("utf-8") == BOUND.replace("old", "new")
 
 
