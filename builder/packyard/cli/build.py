@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
                              "size": item.size} for item in built])  # fmt: skip
         return 0
     for item in built:
-        output.line(f"{out_dir / item.name}.tar.gz  {item.tar}  {item.size} bytes")
+        output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.reference import Reference
+from packyard.bundle.reference import Reference, same
 from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.digest import Digest
@@ -35,14 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UnavailableError(f"{into}: {error.strerror}") from error
     folder = bundle.unpack(into)
+    name, version, digest = bundle.manifest.name, bundle.manifest.version, Digest.of(bundle.data)
     if arguments.output == "json":
-        manifest = bundle.manifest
-        output.json_result(
-            [{"name": manifest.name, "version": manifest.version, "directory": str(folder), "tar": str(bundle.tar)}]
-        )
+        found = {"name": name, "version": version, "directory": str(folder), "digest": digest, "tar": bundle.tar}
+        output.json_result([found])
         return 0
     output.line(str(folder))
-    output.story(f"{bundle.manifest.name} {bundle.manifest.version}: verified, {bundle.tar}")
+    output.story(f"{name} {version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
     return 0
 
 

@@ -66,13 +66,18 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         )
         for each in entries
     ]
-    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "TAR"), rows, wide=arguments.wide)
+    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows, wide=arguments.wide)
     return 0
 
 
 def _use_cases(item: Package, *, wide: bool) -> str:
     """Say how many there are, or which."""
     return ", ".join(use_case.path for use_case in item.use_cases) if wide else str(len(item.use_cases))
+
+
+def _short(text: str) -> str:
+    """Return what a table or a sentence shows of a fact: a channel may say much."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def _chosen(

@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build everything first, then publish: a fault in one package publishes none."""
-    channel = open_channel(arguments.to)
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
+    channel = open_channel(arguments.to)
     plan = fanout.plan(arguments, workspace)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         engine, progress = fanout.engine(arguments, names), fanout.progress(names)
@@ -42,5 +42,5 @@ def run(arguments: argparse.Namespace) -> int:
         output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
         return 0
     for item in done:
-        output.line(f"{item.status:<10} {item.key}  {item.entry.tar}")
+        output.line(f"{item.status:<10} {item.key}  {item.entry.digest}  tar {item.entry.tar}")
     return 0
