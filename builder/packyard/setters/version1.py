@@ -20,7 +20,7 @@ from packyard.setters import value as values
 from packyard.text import edit
 from packyard.text.document import decode, parse_text, walk
 from packyard.text.edit import Edit
-from packyard.text.node import Document, Entry, Mapping, Part, Scalar, Source
+from packyard.text.node import Document, Entry, Mapping, Node, Part, Scalar, Source
 from packyard.text.node import Sequence as List
 from packyard.text.scalar import fits_plain
 
@@ -35,25 +35,29 @@ class Definition:
 
     def __init__(self, members: dict[str, Any]) -> None:
         own = members.pop("x-kustomize", {})
-        self.description = str(members.pop("description", ""))
-        self.type = str(members.pop("type", ""))
+        types = members.pop("type", None)
+        self.description = _text(members.pop("description", None))
+        self.type = _text(types[0] if types and isinstance(types, list) else types)
         self.others = members
-        self.set_by = str(own.get("setBy", ""))
-        self.partial: dict[str, str] = {item["name"]: item["value"] for item in own.get("partialSetters") or []}
+        self.set_by = _text(own.get("setBy"))
+        self.partial = [_pair(item) for item in own.get("partialSetters") or []]
         setter = own.get("setter")
-        self.whole: tuple[str, str] | None = (setter["name"], setter["value"]) if setter else None
+        self.whole: tuple[str, str] | None = None if setter is None else _pair(setter)
 
-    def setters(self) -> Iterator[tuple[str, str]]:
-        """Yield name and recorded value of each setter."""
-        yield from self.partial.items()
-        if self.whole:
-            yield self.whole
+    def record(self, name: str, value: str) -> None:
+        """Give a partial setter a value: the first of that name, or a new one."""
+        place = next((place for place, (each, _) in enumerate(self.partial) if each == name), len(self.partial))
+        self.partial[place : place + 1] = [(name, value)]
+
+    def setters(self) -> list[tuple[str, str]]:
+        """Return name and recorded value of each setter; of partial ones there are none beside one for the whole."""
+        return [self.whole] if self.whole else self.partial
 
     def text(self) -> str:
         """Write the comment, its members in the order of kustomize."""
         own: dict[str, object] = {"setBy": self.set_by} if self.set_by else {}
         if self.partial:
-            own["partialSetters"] = [{"name": name, "value": value} for name, value in self.partial.items()]
+            own["partialSetters"] = [{"name": name, "value": value} for name, value in self.partial]
         if self.whole:
             own["setter"] = {"name": self.whole[0], "value": self.whole[1]}
         members: dict[str, object] = {"description": self.description} if self.description else {}
@@ -62,6 +66,17 @@ class Definition:
         members["x-kustomize"] = own
         members |= {name: value for name, value in self.others.items() if name == "$ref"}
         return "# " + json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+
+
+def _pair(members: dict[str, Any]) -> tuple[str, str]:
+    """Return a setter's name and value; what is missing is empty."""
+    return _text(members.get("name")), _text(members.get("value"))
+
+
+def _text(value: object) -> str:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +121,7 @@ def list_setters(files: Sequence[tuple[str, bytes]]) -> list[Row]:
     """Return a row per setter of all files, sorted by name; files are given by the names that errors call them."""
     rows: dict[str, Row] = {}
     for name, data in files:
-        for scalar in _scalars(name, data):
+        for scalar, _ in _scalars(name, data):
             found = _definition(scalar)
             for setter, value in found.setters() if found else ():
                 first = rows.get(setter)
@@ -132,13 +147,13 @@ class Setting:
     def __call__(self, data: bytes, name: str) -> bytes:
         """Return a file with the value set where the recorded one stands."""
         edits: list[Edit] = []
-        for scalar in _scalars(name, data):
+        for scalar, flow in _scalars(name, data):
             found = _definition(scalar)
             if found:
-                edits += self._set(scalar, found)
+                edits += self._set(scalar, found, flow)
         return _applied(data, name, edits)
 
-    def _set(self, scalar: Scalar, found: Definition) -> list[Edit]:
+    def _set(self, scalar: Scalar, found: Definition, flow: bool) -> list[Edit]:
         text = self._new_text(scalar.value, found)
         if text is None or scalar.comment is None:
             return []
@@ -146,20 +161,22 @@ class Setting:
         self.count += 1
         found.set_by = self.set_by or found.set_by
         found.description = self.description or found.description
-        written = _lexeme(scalar, text, found.type)
+        written = _lexeme(scalar, text, found.type, flow)
         comment = scalar.comment
         return [Edit(scalar.start, scalar.end, written), Edit(comment.start, comment.end, found.text())]
 
     def _new_text(self, text: str, found: Definition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""
-        old = found.partial.get(self.name)
-        if old is not None and old != self.value and old in text:
-            found.partial[self.name] = self.value
-            return text.replace(old, self.value)
-        if found.whole and found.whole[0] == self.name and found.whole[1] != self.value and found.whole[1] in text:
+        whole = found.whole is not None and found.whole[0] == self.name
+        recorded = [found.whole] if found.whole and whole else found.partial
+        old = next((value for name, value in recorded if name == self.name), None)
+        if old is None or old == self.value or old not in text:
+            return None
+        if whole:
             found.whole = (self.name, self.value)
             return self.value
-        return None
+        found.record(self.name, self.value)
+        return text.replace(old, self.value)
 
 
 def creation(new: NewSetter) -> Callable[[bytes, str], bytes]:
@@ -186,7 +203,7 @@ def _bind(new: NewSetter, part: Part, scalar: Scalar) -> list[Edit]:
     found.description = new.description or found.description
     found.set_by = new.set_by or found.set_by
     if new.partial:
-        found.partial[new.name] = new.value
+        found.record(new.name, new.value)
     else:
         found.whole = (new.name, new.value)
     return place.bind(part, found.text())
@@ -221,11 +238,19 @@ def _items(node: List, entry: Entry) -> Iterator[tuple[Part, str]]:
             yield from _items(item.value, entry)
 
 
-def _scalars(name: str, data: bytes) -> Iterator[Scalar]:
-    """Yield the scalars of a file that have a comment behind them."""
+def _scalars(name: str, data: bytes) -> Iterator[tuple[Scalar, bool]]:
+    """Yield the scalars of a file that have a comment behind them, and whether they stand inside brackets."""
     if MARK in data:
         for document in parse_text(Source(name, decode(data, name)[1])):
-            yield from (node for node in walk(document.root) if isinstance(node, Scalar) and node.comment)
+            yield from _below(document.root, False)
+
+
+def _below(node: Node | None, flow: bool) -> Iterator[tuple[Scalar, bool]]:
+    if isinstance(node, Scalar) and node.comment:
+        yield node, flow
+    elif isinstance(node, Mapping | List):
+        for part in node.parts:
+            yield from _below(part.value, flow or node.flow)
 
 
 def _definition(scalar: Scalar) -> Definition | None:
@@ -239,12 +264,12 @@ def _check(declared: str, text: str) -> None:
         raise InputError(f'value must be a bool: strconv.ParseBool: parsing "{text}": invalid syntax')
 
 
-def _lexeme(old: Scalar, text: str, declared: str) -> str:
+def _lexeme(old: Scalar, text: str, declared: str, flow: bool) -> str:
     """Write a value: a string's with the quotes that it needs; any other's as it is, in the quotes that are there."""
     before = " " if old.start == old.end else ""
-    if declared != "string" and old.style == "plain" and fits_plain(text, flow=True):
+    if declared != "string" and old.style == "plain" and fits_plain(text, flow=flow):
         return before + values.properties(old) + text
-    return before + values.lexeme(old, text, "string" if declared == "string" else None, flow=True)
+    return before + values.lexeme(old, text, "string" if declared == "string" else None, flow=flow)
 
 
 def _applied(data: bytes, name: str, edits: list[Edit]) -> bytes:
