@@ -7,6 +7,7 @@ the package and in the packages below: what ``kpt fn render`` would do, and no o
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,14 +131,20 @@ class KptPackage:
         for mutator in kptfile.find_mutators(roots[0] if roots else None):
             path, data = KPTFILE, mutator.config_map
             if mutator.config_path and data is None:
-                path, data = mutator.config_path, self._config(mutator)
+                path = self._config_file(mutator)
+                data = self._data(path)
             for entry in data.entries if data else ():
                 yield Declaration(entry.name, path, entry.value, mutator)
 
-    def _config(self, mutator: Mutator) -> MappingNode | None:
-        path = mutator.config_path
-        if path not in self.package.files:
-            raise InputError(mutator.node.problem(f"configPath {path!r} is no YAML file of the package"))
+    def _config_file(self, mutator: Mutator) -> str:
+        """Return the path of a configPath among the package's files, whatever ``./`` it has."""
+        path = posixpath.normpath(mutator.config_path)
+        if path not in self.package.files or ".." in mutator.config_path.split("/"):
+            shown = repr(mutator.config_path)
+            raise InputError(mutator.node.problem(f"configPath {shown} is no YAML file of the package"))
+        return path
+
+    def _data(self, path: str) -> MappingNode | None:
         roots = [document.root for document in self._parse(path) if document.root is not None]
         return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
 
