@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
 
@@ -44,6 +45,10 @@ class Side:
         return subprocess.run(
             [*self.command, "cfg", "set", *words], cwd=self.folder, capture_output=True, text=True, check=False
         )
+
+    def list(self) -> str:
+        command = [*self.command, "cfg", "list-setters", "."]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout
 
     def read(self, path: str) -> bytes:
         return (self.folder / path).read_bytes()
@@ -174,6 +179,33 @@ def test_comments_of_kpt_0_x_are_setters_too(both: Both) -> None:
     assert both.theirs.set(".", "V", "new").stdout.splitlines()[-1].startswith("set 0 field(s)")
     assert both.ours.set(".", "V", "new").returncode == 0
     assert both.ours.read("r.yaml").startswith(b"x: new #")
+
+
+def test_an_empty_list_is_set(both: Both) -> None:
+    definition = "    io.k8s.cli.setters.V:\n      type: array\n      x-k8s-cli: {setter: {name: V, listValues: [a]}}\n"
+    both.write("Krmfile", HEADER + definition)
+    both.write("r.yaml", 'x: [] # {"$openapi":"V"}\n')
+    assert both.theirs.set(".", "V", "b").stdout.splitlines()[-1].startswith("set 0 field(s)")
+    assert both.ours.set(".", "V", "b").stdout.splitlines()[-1].startswith("set 1 field(s)")
+    assert both.theirs.read("r.yaml").startswith(b"x: [] #")
+    assert yaml.safe_load(both.ours.read("r.yaml")) == {"x": ["b"]}
+
+
+def test_a_definition_may_have_a_number_without_quotes(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old") + setter("W", "3").replace('"3"', "3"))
+    both.write("r.yaml", 'x: old # {"$openapi":"V"}\ny: 3 # {"$openapi":"W"}\n')
+    done = both.theirs.set(".", "V", "new")
+    assert done.returncode == 1
+    assert "json: cannot unmarshal number" in done.stderr
+    assert both.ours.set(".", "V", "new").returncode == 0
+    assert both.ours.read("r.yaml").startswith(b"x: new #")
+
+
+def test_a_setter_is_listed_by_the_name_that_set_takes(both: Both) -> None:
+    both.write("Krmfile", HEADER + setter("V", "old").replace("name: V", "name: W"))
+    both.write("r.yaml", "x: old\n")
+    for side, name in ((both.theirs, "W"), (both.ours, "V")):
+        assert side.list().splitlines()[-1].split()[:2] == [name, "old"]
 
 
 def test_every_row_of_the_table_has_its_test() -> None:

@@ -1,17 +1,19 @@
 """Packages on disk: which directories are one, and which files belong to it.
 
 A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it,
-without those of packages further down and without what its ``.krmignore`` names.
+without those of packages further down and without what its ``.krmignore`` names. So is one that holds a Kptfile, as
+kpt 0.x has it; kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
 """
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 
 from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.setters.krmfile import NAME
-from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.packagefiles import DEFINITIONS, KPTFILE, PackageFiles
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
@@ -30,7 +32,7 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
         holders = [
             folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
         ]
-        found = sorted(holders, key=lambda folder: [part.encode() for part in (*folder.split("/"), NAME) if part])
+        found = sorted(holders, key=lambda folder: place(f"{folder}/{NAME}" if folder else NAME))
     if not found:
         hint = "no directory below has one" if recursive else "-R looks below"
         raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
@@ -42,11 +44,16 @@ def find_all(tree: Tree) -> list[str]:
     return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
 
 
+def place(path: str) -> list[bytes]:
+    """Return what sorts paths as kustomize and kpt walk: the names of a folder's files and folders together."""
+    return [os.fsencode(part) for part in path.split("/")]
+
+
 def read_package(tree: Tree, package: str) -> PackageFiles:
     """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
     prefix = f"{package}/" if package else ""
     where = tree.prefix + prefix
-    if not tree.has_file(prefix + KPTFILE):
+    if not tree.has_file(prefix + KPTFILE) and (tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE)):
         return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
     kptfile = tree.read(prefix + KPTFILE)
     name = NAME if tree.has(prefix + NAME) else KPTFILE
@@ -62,19 +69,29 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
     ignored = _Ignore(tree, prefix)
+    kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME)
     resources: dict[str, bytes] = {}
     for folder, folders, files in tree.walk(package):
         below = "" if folder == package else folder.removeprefix(prefix) + "/"
         folders[:] = [
             name
             for name in folders
-            if (below_too or not tree.has(f"{folder}/{name}/{NAME}" if folder else f"{name}/{NAME}"))
+            if (below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt))
             and not ignored(below + name, folder=True)
         ]
         for name in files:
             if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
                 resources[below + name] = tree.read(prefix + below + name)
     return resources
+
+
+def _is_package(tree: Tree, prefix: str, kpt: bool) -> bool:
+    """Say whether a folder below a package of kpt, or of kustomize, is a package of its own."""
+    if tree.has(prefix + NAME):
+        return True
+    if kpt:
+        return tree.has(prefix + KPTFILE)
+    return tree.has_file(prefix + KPTFILE) and DEFINITIONS in tree.read(prefix + KPTFILE)
 
 
 class _Ignore:

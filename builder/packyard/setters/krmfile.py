@@ -164,7 +164,7 @@ def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -
         value=body.text("value"),
         values=tuple(_texts(listed)) if isinstance(listed, Sequence) else None,
         type=definition.text("type"),
-        description=definition.text("description"),
+        description=(definition if definition.get("description") else body).text("description"),
         required=body.text("required") == "true",
         is_set=body.text("isSet") == "true",
         set_by=body.text("setBy"),
@@ -188,7 +188,9 @@ def _parse_substitution(name: str, body: Mapping, entry: Entry) -> Substitution:
 
 
 def _texts(sequence: Sequence) -> list[str]:
-    return [item.value.value for item in sequence.items if isinstance(item.value, Scalar)]
+    """Return the texts of a list's items; null is none, as in kustomize."""
+    scalars = (item.value for item in sequence.items if isinstance(item.value, Scalar))
+    return [node.value for node in scalars if node.style != "plain" or implicit_type(node.value) != "null"]
 
 
 def _put_text(mapping: Mapping, key: str, text: str, new: list[str]) -> list[Edit]:

@@ -14,6 +14,8 @@ from packyard.text.value import Value
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
+#: What a Kptfile must hold to define anything.
+DEFINITIONS = b"openAPI"
 
 
 class PackageFiles(Value):
@@ -41,6 +43,11 @@ class PackageFiles(Value):
         self.name = name
         self.kptfile = kptfile
         self.nested: Mapping[str, bytes] = nested or {}
+
+    @property
+    def is_of_kustomize(self) -> bool:
+        """Whether it has definitions as kustomize knows them, in a Krmfile or in a Kptfile of kpt 0.x."""
+        return self.name == NAME or DEFINITIONS in self.krmfile
 
     @property
     def files(self) -> dict[str, bytes]:

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.errors import InputError, NotHereError, UsageError
+from packyard.errors import InputError, NotHereError, PackyardError, UsageError
+from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.setters.change import apply
 from packyard.setters.directory import find_packages
-from packyard.setters.krmfile import NAME, Krmfile
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.krmfile import NAME, parse_krmfile
+from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
+from packyard.text.document import decode
 from packyard.text.node import Source
 
 
@@ -50,12 +52,12 @@ def change(
 
     ``title`` is what `packyard undo` calls the change.
 
-    What one package of several does not admit (`NotHereError`) is its text, and the others are changed. Where none
-    admits it ``otherwise`` is asked, and its answer is the exit code unless it is None. With ``kpt`` a directory with a
-    Kptfile is a package too.
+    What one package of several does not admit (`NotHereError`) is its text, and the others are changed; nothing is
+    said of a Kptfile without definitions, which kustomize does not know. Where none admits it ``otherwise`` is asked,
+    and its answer is the exit code unless it is None. With ``kpt`` a directory with a Kptfile is a package too.
     """
     check_folder(folder)
-    texts: list[str] = []
+    texts: list[str | None] = []
     refused: list[str] = []
 
     def plan_one(package: PackageFiles) -> Plan | None:
@@ -64,7 +66,7 @@ def change(
         except NotHereError as error:
             if not recursive:
                 raise
-            texts.append(str(error))
+            texts.append(str(error) if package.is_of_kustomize else None)
             refused.append(package.where)
             return None
         texts.append(text)
@@ -82,18 +84,18 @@ def change(
         raise
     if len(refused) == len(packages) and (code := otherwise()) is not None:
         return code
-    output.page(
-        "\n\n".join(f"{header(folder, package)}\n{text}" for package, text in zip(packages, texts, strict=True))
-    )
+    shown = [(package, text) for package, text in zip(packages, texts, strict=True) if text is not None]
+    output.page("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in shown))
     return 0
 
 
 def _is_package(folder: str) -> bool:
     """Say whether a directory's definitions can be read: that is when kustomize begins to print."""
-    if not (Path(folder) / NAME).is_file():  # a pipe would be waited for
+    file = next((Path(folder) / name for name in (NAME, KPTFILE) if (Path(folder) / name).exists()), None)
+    if file is None:
         return False
     try:
-        Krmfile(Source(NAME, (Path(folder) / NAME).read_text("utf-8")))
-    except (InputError, OSError, ValueError):
+        parse_krmfile(Source(file.name, decode(regular.read(file), file.name)[1]))
+    except PackyardError:
         return False
     return True

@@ -14,6 +14,7 @@ from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.listing import Counts, Row, list_setters
+from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.plan import Copies
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
@@ -30,26 +31,31 @@ def list_package_setters(words: Sequence[str]) -> int:
     try:
         packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
         journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
+        first = read_krmfile(read_package(tree, packages[0]))
     except InputError:
         if (code := _list_version1(folder, names)) is not None:
             return code
         raise
     copies, known = Copies(), Counts()
+    shown = False
     for number, package in enumerate(packages):
         files = read_package(tree, package)
-        definitions = copies.read_krmfile(files).definitions
+        definitions = (copies.read_krmfile(files) if number else first).definitions
         rows = [row for row in list_setters(files, definitions, known) if not names or row.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code
+        if not rows and not files.is_of_kustomize and len(packages) > 1:
+            continue
+        if shown:
+            output.line()
+        shown = True
         output.line(blocks.header(folder, package))
         output.page("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
             return 1
         if parsed.switches["include-subst"] and definitions.substitutions:
             output.page("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
-        if number < len(packages) - 1:
-            output.line()
-    return 0
+    return 0 if shown else 1
 
 
 def _list_version1(folder: str, names: Sequence[str]) -> int | None:

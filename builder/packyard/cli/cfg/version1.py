@@ -9,7 +9,7 @@ from packyard.cli import output, state, tablewriter
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters import version1
-from packyard.setters.directory import find_packages, read_package
+from packyard.setters.directory import find_packages, place, read_package
 from packyard.setters.files import read, rewrite
 from packyard.setters.packagefiles import read_krmfile
 
@@ -33,7 +33,8 @@ def set_value(folder: str, name: str, value: str, *, set_by: str, description: s
 
 def print_table(folder: str, name: str) -> int:
     """Print a table of the setters, or of one; an empty one is an error."""
-    files = [((Path(folder) / path).as_posix(), data) for path, data in _read(folder).items()]
+    found = sorted(_read(folder).items(), key=lambda item: place(item[0]))
+    files = [((Path(folder) / path).as_posix(), data) for path, data in found]
     cells = [
         (row.name, f"'{row.description}'", row.value, row.type, str(row.count), row.set_by)
         for row in version1.list_setters(files)
