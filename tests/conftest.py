@@ -47,6 +47,18 @@ def kustomize5() -> Path:
 
 
 @pytest.fixture(scope="session")
+def apply_setters() -> Path:
+    """kpt's own function apply-setters v0.2.0."""
+    return real.pinned_program("apply-setters")
+
+
+@pytest.fixture(scope="session")
+def list_setters() -> Path:
+    """kpt's own function list-setters v0.1.0."""
+    return real.pinned_program("list-setters")
+
+
+@pytest.fixture(scope="session")
 def tarlist() -> Path:
     """Go's archive reader: ``tarlist FILE.tar.gz`` prints name, mode, size, type and SHA-256 of each entry."""
     return real.pinned_program("tarlist")

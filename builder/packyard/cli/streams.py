@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-from packyard.errors import Problem, UnavailableError
+from packyard.errors import InputError, Problem, UnavailableError
+from packyard.files import regular
 
 _NAMES = ("stdin", "stdout", "stderr")
 
@@ -49,11 +50,14 @@ def flush() -> None:
 
 
 def read() -> bytes:
-    """Return all that standard input has."""
+    """Return all that standard input has, if that is no more than a file may have."""
     try:
-        return sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(regular.LIMIT + 1)
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file="stdin")) from error
+    if len(data) > regular.LIMIT:
+        raise InputError(Problem(f"standard input is longer than {regular.LIMIT} bytes", file="stdin"))
+    return data
 
 
 def _failed(name: str, error: OSError) -> Exception:

@@ -6,6 +6,7 @@ keep what they stand for in the field now.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -53,24 +54,26 @@ def apply(
     ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
     ``keep_types`` lets text stay text where kpt lets it become a number. Raises `InputError` with every fault.
     """
+    values = {**(known or {}), **given}
     edits: list[Edit] = []
     settings: list[Setting] = []
     problems: list[Problem] = []
-    replaced: list[Node] = []
+    replaced: list[tuple[int, int]] = []  # the spans of lists, in the order of the text
     for field in find(root):
-        inside = any(node.start <= field.node.start < node.end for node in replaced)
+        before = bisect_left(replaced, (field.node.start + 1, 0))
+        inside = before > 0 and field.node.start < replaced[before - 1][1]
         if inside or not field.pattern.uses(given):
             continue
         try:
             if isinstance(field.node, Scalar):
-                text = field.pattern.expand({**(known or {}), **given}, field.node.value)
+                text = field.pattern.expand(values, field.node.value)
                 edits += _scalar(root, field, field.node, text, keep_types)
                 settings.append(Setting(path_text(field.path), field.pattern, field.node, field.node.value, text))
             else:
                 setting, found = _list(field, given)
                 settings.append(setting)
                 edits += found
-                replaced.append(field.node)
+                replaced.insert(before, (field.node.start, field.node.end))
         except InputError as error:
             problems += (_placed(field, problem) for problem in error.problems)
     refuse(problems)

@@ -39,7 +39,7 @@ def run(name: str, data: bytes) -> Outcome:
     try:
         edits, results = function(resources)
     except InputError as error:
-        failures = [Result(message=prefix + problem.message, severity="error") for problem in error.problems]
+        failures = [Result(message=prefix + error.problems[0].message, severity="error")]
         return Outcome(resources.with_results([], failures), tuple(failures), failed=True)
     return Outcome(resources.with_results(edits, results), tuple(results))
 
@@ -117,38 +117,29 @@ def _is_config(resources: ResourceList, item: Item) -> bool:
 
 
 def _list_setters(resources: ResourceList) -> _Answer:
-    given, warnings = _given(resources.items)
-    setters = derive((item.root for item in resources.items), given)
+    setters = derive((item.root for item in resources.items), _given(resources.items))
     if not setters:
         return [], [Result(message="no setters found", severity="warning"), *_blind(resources)]
-    found = [Result(message=setter.text) for setter in setters]
-    return [], [*found, *(Result(message=text, severity="warning") for text in warnings)]
+    return [], [Result(message=setter.text) for setter in setters]
 
 
-def _given(items: Iterable[Item]) -> tuple[dict[str, str], list[str]]:
-    """Return what the root's Kptfile gives setters, and what is missing there."""
+def _given(items: Iterable[Item]) -> dict[str, str]:
+    """Return what the root's Kptfile gives setters: nothing at all where one of its functions has no values."""
     files = {item.path: item for item in reversed(list(items))}
     root = files.get(KPTFILE)
     if root is None:
-        return {}, ["unable to find Kptfile, please include --include-meta-resources flag if a Kptfile is present"]
-    kptfile.check_fields(root.root)
-    if root.root.get("pipeline") is None:
-        return {}, ["unable to find Pipeline declaration in Kptfile"]
+        return {}
+    kptfile.check(root.root)
     given: dict[str, str] = {}
-    mutators = kptfile.find_mutators(root.root)
-    for mutator in mutators:
-        if mutator.config_path:
-            config = files.get(mutator.config_path)
+    for mutator in kptfile.find_mutators(root.root):
+        data = mutator.config_map
+        if data is None:
+            config = files.get(mutator.config_path) if mutator.config_path else None
             if config is None:
-                message = f"file {mutator.config_path} doesn't exist, please ensure the file specified in"
-                raise InputError(f'{message} "configPath" exists and retry')
+                return {}
             data = config.root.mapping("data")
-        else:
-            data = mutator.config_map
-        if data is None and not mutator.config_path:
-            return given, ["unable to find ConfigMap or ConfigPath fnConfig for apply-setters"]
         given |= {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
-    return given, [] if given else ["unable to find apply-setters fn in Kptfile Pipeline.Mutators"]
+    return given
 
 
 #: Each function, and what its errors begin with.

@@ -8,8 +8,9 @@ the package and in the packages below: what ``kpt fn render`` would do, and no o
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
@@ -75,10 +76,14 @@ class KptPackage:
         """Return every setter with the place that says what it is, its count being that of the fields it reaches."""
         tagged = self.tagged
         roots = [item.root for documents in self._documents.values() for item in documents]
-        derived = {setter.name: setter for setter in derive(roots, self.values)}
+        derived: dict[str, KptSetter] = {}
+        for setter in derive(roots, self.values):
+            listed = derived.get(setter.name)  # it comes before one of the same name that is text
+            given = replace(listed, value=setter.value) if listed and not setter.count else listed
+            derived[setter.name] = given or setter
         places = {name: _place(field) for field in reversed(tagged) for name in field.pattern.names}
         places |= {item.name: item.problem("") for item in self.declarations}
-        counts = {name: sum(name in field.pattern.names for field in tagged) for name in places}
+        counts = Counter(name for field in tagged for name in set(field.pattern.names))
         found = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
         return [
             (KptSetter(name, setter.value, setter.type, counts[name]), places[name])
@@ -110,8 +115,8 @@ class KptPackage:
                 edits.setdefault(path, []).extend(applied.edits)
                 for setting in applied.settings:
                     changes += _changes(setting, given)
-                    for name in given:
-                        counts[name] += setting.pattern.uses((name,))
+                    for name in given.keys() & set(setting.pattern.names):
+                        counts[name] += 1
         refuse(problems)
         files = {path: self._applied(path, found) for path, found in edits.items()}
         definitions = Definitions({name: Setter(name, value=text, file=where) for name, text in given.items()}, {})

@@ -15,6 +15,7 @@ from packyard.errors import InputError
 from packyard.setters.binding import path_text
 from packyard.setters.fieldtype import Step
 from packyard.setters.kpt import pattern
+from packyard.setters.kpt.pattern import Cover
 from packyard.setters.kpt.tagged import header_end, list_comment, scalar_comment
 from packyard.setters.krmfile import line_break
 from packyard.text.document import parse_text
@@ -26,10 +27,10 @@ from packyard.text.scalar import double_quoted
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The setters to look for: scalars by name and value, lists by name and sorted values."""
+    """The setters to look for: those that are texts, and the names of lists by their sorted values."""
 
-    scalars: Mapping[str, str]
-    lists: Mapping[str, list[str]]
+    texts: Cover
+    lists: Mapping[tuple[str, ...], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
     if not values:
         raise InputError("config map cannot be empty")
     scalars: dict[str, str] = {}
-    lists: dict[str, list[str]] = {}
+    lists: dict[tuple[str, ...], str] = {}
     for name, text in values.items():
         try:
             roots = [document.root for document in parse_text(Source("value", text)) if document.root is not None]
@@ -64,14 +65,14 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
         if not roots:
             raise InputError("parsing error")
         if isinstance(roots[0], Sequence):
-            lists[name] = _texts(roots[0])
+            lists.setdefault(_texts(roots[0]), name)
         elif isinstance(roots[0], Scalar):
             scalars[name] = text
-    return Wanted(scalars, lists)
+    return Wanted(Cover(scalars), lists)
 
 
-def _texts(node: Sequence) -> list[str]:
-    return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
+def _texts(node: Sequence) -> tuple[str, ...]:
+    return tuple(sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items))
 
 
 def tag(root: Node | None, wanted: Wanted) -> Tags:
@@ -84,12 +85,15 @@ def tag(root: Node | None, wanted: Wanted) -> Tags:
 def _visit(node: Node | None, path: tuple[Step, ...], wanted: Wanted, tags: Tags, *, flow: bool) -> None:
     if isinstance(node, MappingNode):
         flow = flow or node.flow
-        broken = set()
+        broken = {}
         for entry in node.entries:
-            if isinstance(entry.value, Sequence) and _list(entry, entry.value, (*path, entry.name), wanted, tags, flow):
-                broken.add(id(entry))
+            if isinstance(entry.value, Sequence):
+                broken[id(entry)] = _list(entry, entry.value, (*path, entry.name), wanted, tags, flow)
         for entry in node.entries:
-            if id(entry) not in broken and not _is_reserved(path, entry):
+            items = broken.get(id(entry))
+            if items is not None:
+                tags.tags += items
+            elif not _is_reserved(path, entry):
                 _visit(entry.value, (*path, entry.name), wanted, tags, flow=flow)
     elif isinstance(node, Sequence):
         for index, item in enumerate(node.items):
@@ -105,7 +109,7 @@ def _is_reserved(path: tuple[Step, ...], entry: Entry) -> bool:
 
 
 def _scalar(node: Scalar, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool) -> None:
-    found = None if "\n" in node.value else pattern.cover(node.value, wanted.scalars)
+    found = None if "\n" in node.value else wanted.texts.pattern(node.value)
     if found is None:
         return
     if flow:
@@ -121,25 +125,27 @@ def _comment_edit(old: Comment | None, at: int, text: str) -> Edit:
     return Edit(old.start, old.end, pattern.write(text)) if old else Edit(at, at, " " + pattern.write(text))
 
 
-def _list(entry: Entry, node: Sequence, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool) -> bool:
-    """Tag a list; say whether it was written anew, its items and their comments with it."""
+def _list(
+    entry: Entry, node: Sequence, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool
+) -> list[Tag] | None:
+    """Tag a list; where it is written anew, with its items' comments, return the tags of the items."""
     texts = _texts(node)
-    name = next((name for name, values in wanted.lists.items() if values == texts), None)
-    covers = any(pattern.cover(text, wanted.scalars) for text in texts)
-    if name is None and not (node.flow and covers):
-        return False
+    name = wanted.lists.get(texts)
+    if name is None and not (node.flow and any(map(wanted.texts.pattern, texts))):
+        return None
     if flow or node.anchor or node.tag:
         tags.left_out.append(path_text(path))
-        return False
+        return None
     if name is not None:
         tags.tags.append(Tag(path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
     if node.flow and node.items and not _has_comments(node):
-        tags.edits.append(_broken(entry, node, path, name, wanted, tags))
-        return True
+        edit, items = _broken(entry, node, path, name, wanted)
+        tags.edits.append(edit)
+        return items
     if name is not None:
         at = node.end if node.flow else entry.key.source.text.index(":", entry.key.end) + 1
         tags.edits.append(_comment_edit(list_comment(entry, node), at, f"${{{name}}}"))
-    return False
+    return None
 
 
 def _has_comments(node: Sequence) -> bool:
@@ -150,7 +156,9 @@ def _has_comments(node: Sequence) -> bool:
     )
 
 
-def _broken(entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | None, wanted: Wanted, tags: Tags) -> Edit:
+def _broken(
+    entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | None, wanted: Wanted
+) -> tuple[Edit, list[Tag]]:
     """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
 
     An orchestrator copies a comment that stood behind the bracket to the wrong line; so such a list is left as it is.
@@ -158,14 +166,15 @@ def _broken(entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | No
     source = node.source
     newline = line_break(source) + " " * (entry.start - source.line_start(entry.start) + 2)
     lines = [pattern.write(f"${{{name}}}") if name is not None else ""]
+    tags = []
     for index, item in enumerate(node.items):
         value = item.value
         assert isinstance(value, Scalar)
         line = "- " + (value.lexeme if "\n" not in value.lexeme else double_quoted(value.value))
-        found = None if "\n" in value.value else pattern.cover(value.value, wanted.scalars)
+        found = None if "\n" in value.value else wanted.texts.pattern(value.value)
         if found is not None:
-            tags.tags.append(Tag(path_text((*path, index)), value.value, found))
+            tags.append(Tag(path_text((*path, index)), value.value, found))
             line += " " + pattern.write(found)
         lines.append(line)
     start = node.start if name is not None else source.text.index(":", entry.key.end) + 1
-    return Edit(start, node.end, newline.join(lines))
+    return Edit(start, node.end, newline.join(lines)), tags

@@ -7,7 +7,7 @@ escaped. What kpt leaves to chance (a value that holds ``${OTHER}`` itself) is s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 
 from packyard.errors import InputError
 
@@ -29,9 +29,9 @@ class Pattern:
         self._literals = parts[0::2]
         self.names = tuple(parts[1::2])
 
-    def uses(self, names: Iterable[str]) -> bool:
+    def uses(self, names: Container[str]) -> bool:
         """Say whether one of ``names`` occurs."""
-        return any(name in self.names for name in names)
+        return any(name in names for name in self.names)
 
     @property
     def sole_name(self) -> str | None:
@@ -75,7 +75,8 @@ class Pattern:
 
         Raises `InputError` where one is still open.
         """
-        known = {**self.derive(current), **values}
+        derived = self.derive(current)
+        known = {name: text for name in self.names if (text := values.get(name, derived.get(name))) is not None}
         missing = [f"${{{name}}}" for name in self.names if name not in known]
         if missing:
             raise InputError(f"values for setters [{' '.join(missing)}] must be provided")
@@ -93,14 +94,26 @@ def write(pattern: str) -> str:
     return PREFIX + pattern
 
 
-def cover(value: str, setters: Mapping[str, str]) -> str | None:
-    """Return ``value`` with the values of setters replaced by their names, the longest first; None where none occurs.
+class Cover:
+    """Finds values of setters in texts, the longest first.
 
     ``nginx-abc`` of app=nginx and image=nginx-abc is ``${image}``. One pass: a name is not searched for values.
     """
-    names = {text: name for name, text in reversed(list(setters.items())) if text}
-    if not names:
-        return None
-    longest = sorted(names, key=lambda text: len(text.encode()), reverse=True)
-    covered = re.sub("|".join(map(re.escape, longest)), lambda match: f"${{{names[match.group()]}}}", value)
-    return covered if covered != value else None
+
+    __slots__ = ("_lengths", "_names")
+
+    def __init__(self, setters: Mapping[str, str]) -> None:
+        self._names = {text: name for name, text in reversed(list(setters.items())) if text}
+        self._lengths = sorted({len(text) for text in self._names}, reverse=True)
+
+    def pattern(self, value: str) -> str | None:
+        """Return ``value`` with the values of setters replaced by their names; None where none occurs."""
+        parts = []
+        at = 0
+        while at < len(value):
+            starts = (value[at : at + length] for length in self._lengths)
+            found = next((text for text in starts if text in self._names), "")
+            parts.append(f"${{{self._names[found]}}}" if found else value[at])
+            at += len(found) or 1
+        covered = "".join(parts)
+        return covered if covered != value else None

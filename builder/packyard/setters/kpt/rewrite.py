@@ -56,7 +56,7 @@ def reads_as(scalar: Scalar) -> str:
 
 def parse_list(text: str) -> Sequence | None:
     """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
-    if not text.strip() or text.strip() in ("~", "null"):
+    if not text:
         return None
     try:
         roots = [document.root for document in parse_text(Source("value", text))]

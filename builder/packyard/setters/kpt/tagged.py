@@ -56,7 +56,7 @@ def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> 
     elif isinstance(node, Sequence):
         for index, item in enumerate(node.items):
             yield from find(item.value, (*path, index), flow or node.flow)
-    elif isinstance(node, Scalar):
+    elif isinstance(node, Scalar) and node.lexeme:
         comment = scalar_comment(node)
         pattern = _pattern(comment)
         if pattern and comment:
