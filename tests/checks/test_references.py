@@ -194,7 +194,8 @@ def test_a_binding_needs_its_role_and_account(found: Found) -> None:
         "roleRef: {kind: Role, name: run}\nsubjects: [{kind: ServiceAccount, name: run}, {kind: User, name: me}]\n"
     )
     own = "".join(
-        f"---\nkind: {kind}\napiVersion: v1\nmetadata: {{name: run}}\n" for kind in ("Role", "ServiceAccount")
+        f"---\nkind: {kind}\napiVersion: {version}\nmetadata: {{name: run}}\n"
+        for kind, version in (("Role", "rbac.authorization.k8s.io/v1"), ("ServiceAccount", "v1"))
     )
     assert found(a_yaml=own, b_yaml=binding) == []
     assert found(a_yaml=own.replace("run", "ran"), b_yaml=binding) == [

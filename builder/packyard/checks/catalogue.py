@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error
+from packyard.checks.kinds import CORE, kind_of, of
 from packyard.checks.parsed import Parsed
 from packyard.text.node import Scalar
 
 #: What use cases share on purpose.
-_SHARED = ("PersistentVolumeClaim", "PersistentVolume", "Namespace")
+_SHARED = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 
 
 def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
@@ -19,10 +20,9 @@ def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
         for root in parsed.objects:
             metadata = root.mapping("metadata")
             name = metadata.get("name") if metadata else None
-            kind = root.text("kind")
-            if metadata is None or not isinstance(name, Scalar) or not name.value or kind in _SHARED:
+            group, kind = kind_of(root)
+            if metadata is None or not isinstance(name, Scalar) or not name.value or (group, kind) in _SHARED:
                 continue
-            group = root.text("apiVersion").rpartition("/")[0]
             first = seen.setdefault((group, kind, metadata.text("namespace"), name.value), name)
             if first.source.name.rpartition("/")[0] != name.source.name.rpartition("/")[0]:
                 message = (

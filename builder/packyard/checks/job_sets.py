@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from packyard.checks.kinds import JOBSET, TRAINER, is_kind
 from packyard.checks.parsed import Parsed
 from packyard.text.document import mappings
 from packyard.text.node import Mapping, Node, Scalar
@@ -73,15 +74,15 @@ class JobSet:
 
 def find(parsed: Parsed) -> Iterator[JobSet]:
     """Yield the JobSets of a package, and those that will be made."""
-    runtimes = {_named(root): root.mapping("spec") for root in parsed.objects if root.text("kind") in _RUNTIMES}
+    runtimes = {_named(root): root.mapping("spec") for root in parsed.objects if is_kind(root, TRAINER, *_RUNTIMES)}
     for root in parsed.objects:
         metadata, spec = root.mapping("metadata"), root.mapping("spec")
         name = metadata.get("name") if metadata else None
         if not isinstance(name, Scalar) or not spec:
             continue
-        if root.text("kind") == "JobSet":
+        if is_kind(root, JOBSET, "JobSet"):
             yield JobSet(name=name, spec=spec)
-        elif root.text("kind") == "TrainJob" and (reference := spec.mapping("runtimeRef")):
+        elif is_kind(root, TRAINER, "TrainJob") and (reference := spec.mapping("runtimeRef")):
             runtime = runtimes.get((reference.text("kind", "ClusterTrainingRuntime"), reference.text("name")))
             template = runtime.mapping("template", "spec") if runtime else None
             if runtime and template:

@@ -36,13 +36,12 @@ def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Seque
 
 
 def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
-    return [
-        *setters.check(parsed, shipped=shipped),
-        *rules.check(parsed, shipped=shipped),
-        *workload.check(parsed),
-        *mpi.check(parsed),
-        *names.check(parsed),
-        *practice.check(parsed),
-        *references.check(parsed),
-        *selectors.check(parsed),
-    ]
+    """Check the whole, then each build; what several builds have is found once."""
+    found = [*setters.check(parsed, shipped=shipped), *rules.check(parsed, shipped=shipped)]
+    earlier: set[Finding] = set()
+    for build in map(parsed.of, parsed.builds):
+        families = (workload, mpi, names, practice, references, selectors)
+        here = [finding for family in families for finding in family.check(build)]
+        found += (finding for finding in here if finding not in earlier)
+        earlier.update(here)
+    return found

@@ -17,6 +17,21 @@ from packyard.checks import job_sets, rules
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.job_sets import JobSet
+from packyard.checks.kinds import (
+    APPS,
+    ARGO,
+    BATCH,
+    CORE,
+    CUSTOM,
+    JOBSET,
+    KUBEFLOW,
+    RBAC,
+    TRAINER,
+    Kind,
+    is_kind,
+    kind_of,
+    of,
+)
 from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError
@@ -49,16 +64,18 @@ _SHORT = _Form(_SUBDOMAIN.pattern, _SUBDOMAIN.description, 63)
 _VALUE = _Form(
     re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?\Z"), "letters, digits, dashes, underscores and dots", 63
 )
+_SEGMENT = _Form(re.compile(r"(?!\.\.?\Z)[^/%]+\Z"), "anything but slashes and percent signs", 253)
 _PORT = _Form(re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*\Z"), "lower case letters, digits and dashes", 15)
 
-#: Kinds whose own name is shorter than a subdomain, and why: what it becomes.
-_KINDS = {
-    "Namespace": (_LABEL, ""),
-    "Service": (_HOST, ""),
-    "Job": (_SHORT, "a label of its pods"),
-    "JobSet": (_HOST, "with which the hosts of its pods begin"),
-    "TrainJob": (_HOST, "which its JobSet has as well"),
-    "Workflow": (_SHORT, "a label of its pods"),
+#: Kinds whose own name is no subdomain, and why: what it becomes.
+_KINDS: Mapping[Kind, tuple[_Form, str]] = {
+    (CORE, "Namespace"): (_LABEL, ""),
+    (CORE, "Service"): (_HOST, ""),
+    (BATCH, "Job"): (_SHORT, "a label of its pods"),
+    (JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
+    (TRAINER, "TrainJob"): (_HOST, "which its JobSet has as well"),
+    (ARGO, "Workflow"): (_SHORT, "a label of its pods"),
+    **dict.fromkeys(of(RBAC, ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")), (_SEGMENT, "")),
 }
 
 
@@ -157,13 +174,12 @@ def _all(parsed: Parsed, counts: _Counts) -> Iterator[_Name]:
 
 
 def _names(root: MappingNode, counts: _Counts) -> Iterator[_Name]:
-    kind = root.text("kind")
     metadata = root.mapping("metadata")
     name = metadata.get("name") if metadata else None
     if isinstance(name, Scalar):
-        form, becomes = _KINDS.get(kind, (_SUBDOMAIN, ""))
-        yield _Name(name, f"the name of {kind}{f', {becomes}' if becomes else ''}", form)
-        yield from _derived(root, kind, name, counts)
+        form, becomes = _KINDS.get(kind_of(root), (_SUBDOMAIN, ""))
+        yield _Name(name, f"the name of {root.text('kind')}{f', {becomes}' if becomes else ''}", form)
+        yield from _derived(root, name, counts)
     yield from _labels(root)
     for pod in pods.find(root):
         for container in pod.containers:
@@ -179,7 +195,7 @@ def _names(root: MappingNode, counts: _Counts) -> Iterator[_Name]:
 
 
 def _labels(root: MappingNode) -> Iterator[_Name]:
-    if root.text("kind") == "CustomResourceDefinition":
+    if kind_of(root) == CUSTOM:
         return
     for node in walk(root):
         labels = node.mapping("metadata", "labels") if isinstance(node, MappingNode) else None
@@ -188,25 +204,25 @@ def _labels(root: MappingNode) -> Iterator[_Name]:
                 yield _Name(entry.value, f"label {entry.name}", _VALUE)
 
 
-def _derived(root: MappingNode, kind: str, name: Scalar, counts: _Counts) -> Iterator[_Name]:
+def _derived(root: MappingNode, name: Scalar, counts: _Counts) -> Iterator[_Name]:
     """Yield what controllers make of an object's name."""
     spec = root.mapping("spec")
     if spec is None:
         return
-    if kind == "Job" and spec.text("completionMode") == "Indexed":
+    if is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
         index = counts.index(spec.get("completions"), spec.get("parallelism"))
         yield _Name(name, "the host of a pod", _LABEL, f"-{index}")
-    elif kind in ("CronJob", "CronWorkflow"):
-        yield _Name(name, f"a {kind.removeprefix('Cron')} of it", _SHORT, "-9999999999")
-    elif kind == "StatefulSet":
+    elif is_kind(root, BATCH, "CronJob") or is_kind(root, ARGO, "CronWorkflow"):
+        yield _Name(name, f"a {root.text('kind').removeprefix('Cron')} of it", _SHORT, "-9999999999")
+    elif is_kind(root, APPS, "StatefulSet"):
         yield _Name(name, "the host of a pod", _LABEL, f"-{counts.index(spec.get('replicas'))}")
         yield _Name(name, "the label of a revision", _LABEL, "-9999999999")
-    elif kind == "MPIJob":
+    elif is_kind(root, KUBEFLOW, "MPIJob"):
         workers = spec.mapping("mpiReplicaSpecs", "Worker")
         index = counts.index(workers.get("replicas") if workers else None)
         yield _Name(name, "the host of a worker", _HOST, f"-worker-{index}")
         yield _Name(name, "the launcher's Job", _HOST, "-launcher")
-    elif kind in ("TFJob", "PyTorchJob"):
+    elif is_kind(root, KUBEFLOW, "TFJob", "PyTorchJob"):
         replicas = spec.mapping("tfReplicaSpecs") or spec.mapping("pytorchReplicaSpecs")
         for entry in replicas.entries if replicas else ():
             count = entry.value.get("replicas") if isinstance(entry.value, MappingNode) else None

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.parsed import Parsed, reached
+from packyard.checks.kinds import APPS, ARGO, CORE, KUBEFLOW, RBAC, is_kind, kind_of, of
+from packyard.checks.parsed import Parsed
 from packyard.setters.definition import Definitions, Setter
 from packyard.text.document import mappings, walk
 from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
@@ -18,7 +19,7 @@ _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _PART_OF = "app.kubernetes.io/part-of"
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
-_SERVING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_SERVING = of(APPS, ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
 #: Kinds of Argo, whose pods report through the API server and so need a token.
 _ARGO = ("Workflow", "WorkflowTemplate", "CronWorkflow")
 _MOVING = re.compile(
@@ -27,6 +28,8 @@ _MOVING = re.compile(
 _SECRET = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
+#: An absolute path, or an address of a file: it says where a secret is.
+_PLACE = re.compile(r"(file:|/)\S*\Z")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 #: Every rule of this family.
 RULES = frozenset(
@@ -37,7 +40,7 @@ RULES = frozenset(
     )
 )
 #: Kinds that runs share.
-_OF_NO_RUN = ("PersistentVolumeClaim", "PersistentVolume", "Namespace")
+_OF_NO_RUN = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
@@ -45,19 +48,18 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what a use case should not be."""
     package = _Package(parsed)
     for root in parsed.objects:
-        kind = root.text("kind")
-        yield from _labelled(root, root, f"the {kind}")
-        yield from _secrets(root, kind)
-        yield from _unexpanded(root, kind)
+        yield from _labelled(root, root, f"the {root.text('kind')}")
+        yield from _secrets(root)
+        yield from _unexpanded(root)
         yield from _classes(root, package)
         yield from _deadlines(root, package)
-        if kind == "Pod" and not _sleeps(root):
+        if is_kind(root, CORE, "Pod") and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
             yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
         for template in pods.templates(root):
             if template is not root:
                 yield from _labelled(template, root, "the pod")
-            yield from _sidecar(template, kind)
+            yield from _sidecar(template, root)
         for pod in pods.find(root):
             yield from _pod(pod, root, package)
 
@@ -67,15 +69,15 @@ class _Package:
 
     def __init__(self, parsed: Parsed) -> None:
         self._definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
-        self._reached = reached(parsed)
+        self._reached = parsed.reached
         self._bound = {id(each.node): self._definitions.resolve(each.reference) for each in parsed.bound}
         self.silent: set[str] = set()  # accounts that mount no token by themselves
         self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
         for root in parsed.objects:
             metadata = root.mapping("metadata")
-            if root.text("kind") == "ServiceAccount" and root.text("automountServiceAccountToken") == "false":
+            if is_kind(root, CORE, "ServiceAccount") and root.text("automountServiceAccountToken") == "false":
                 self.silent.add(metadata.text("name") if metadata else "")
-            if root.text("kind") in ("RoleBinding", "ClusterRoleBinding"):
+            if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
                 self.trusted |= {name.value for name in pods.names(root.get("subjects"))}
 
     def waits(self, node: Node | None) -> bool:
@@ -106,7 +108,7 @@ def _sleeps(root: Mapping) -> bool:
 def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
     labels = node.mapping("metadata", "labels")
     missing = [name for name in _LABELS if not labels or labels.get(name) is None]
-    if root.text("kind") in _OF_NO_RUN and labels and labels.get(_PART_OF):
+    if kind_of(root) in _OF_NO_RUN and labels and labels.get(_PART_OF):
         return  # it outlives runs, and belongs to none
     if missing:
         place = node.entry("metadata") or root.entry("metadata")
@@ -114,8 +116,8 @@ def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
         yield warning("no-labels", node.source, place.start if place else node.start, message)
 
 
-def _sidecar(template: Mapping, kind: str) -> Iterator[Finding]:
-    if kind in _SERVING:
+def _sidecar(template: Mapping, root: Mapping) -> Iterator[Finding]:
+    if kind_of(root) in _SERVING:
         return
     metadata = template.mapping("metadata")
     marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
@@ -125,22 +127,27 @@ def _sidecar(template: Mapping, kind: str) -> Iterator[Finding]:
         yield warning("sidecar", template.source, place.start if place else template.start, message)
 
 
-def _secrets(root: Mapping, kind: str) -> Iterator[Finding]:
+def _secrets(root: Mapping) -> Iterator[Finding]:
     hint = "leave it to a Secret that the user makes, and refer to that"
-    if kind == "Secret":
+    if is_kind(root, CORE, "Secret"):
         for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
-            if isinstance(entry.value, Scalar) and entry.value.value:
+            if isinstance(entry.value, Scalar) and entry.value.value and not _PLACE.match(entry.value.value):
                 message = f"{entry.name} is a secret in plain text (base64 hides nothing)"
                 yield error("plain-secret", entry.key.source, entry.start, message, hint)
-    for name, value in _variables(root, kind):
-        if _SECRET.search(name) and isinstance(value, Scalar) and value.value and "$(" not in value.value:
+    for name, value in _variables(root):
+        if _SECRET.search(name) and isinstance(value, Scalar) and _is_secret(value.value):
             message = f"{name} is a secret in plain text"
             yield error("plain-secret", value.source, value.start, message, hint)
 
 
-def _unexpanded(root: Mapping, kind: str) -> Iterator[Finding]:
+def _is_secret(text: str) -> bool:
+    """Say whether a text may be a secret: neither nothing, nor another variable, nor the place where a secret is."""
+    return bool(text) and "$(" not in text and not _PLACE.match(text)
+
+
+def _unexpanded(root: Mapping) -> Iterator[Finding]:
     """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
-    for name, value in _variables(root, kind):
+    for name, value in _variables(root):
         found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
         if found and value is not None:
             message = f"{name} gets the text {found.group()}: nothing expands it"
@@ -148,8 +155,8 @@ def _unexpanded(root: Mapping, kind: str) -> Iterator[Finding]:
             yield warning("unexpanded-variable", value.source, value.start, message, hint)
 
 
-def _variables(root: Mapping, kind: str) -> Iterator[tuple[str, Node | None]]:
-    if kind == "ConfigMap":
+def _variables(root: Mapping) -> Iterator[tuple[str, Node | None]]:
+    if is_kind(root, CORE, "ConfigMap"):
         yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
     for pod in pods.find(root):
         for container in pod.containers:
@@ -161,7 +168,7 @@ def _classes(root: Mapping, package: _Package) -> Iterator[Finding]:
         value = node.get("storageClassName") if isinstance(node, Mapping) else None
         if not isinstance(node, Mapping) or not isinstance(value, Scalar) or value.value or package.waits(value):
             continue
-        if value.style != "plain" and root.text("kind") != "PersistentVolume" and not node.text("volumeName"):
+        if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
             message = 'storageClassName: "" switches provisioning off: no volume will be made'
             yield error("empty-storage-class", value.source, value.start, message, "leave the field out")
 
@@ -177,10 +184,10 @@ def _deadlines(root: Mapping, package: _Package) -> Iterator[Finding]:
 
 
 def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
-    kind = root.text("kind")
-    if kind not in _ARGO:
+    is_argo = is_kind(root, ARGO, *_ARGO)
+    if not is_argo:
         yield from _token(pod.spec, package)
-    if kind == "MPIJob":
+    if is_kind(root, KUBEFLOW, "MPIJob"):
         yield from _root_with_group(pod, package)
     for volume in mappings(pod.spec.get("volumes")):
         path = volume.entry("hostPath")
@@ -189,7 +196,7 @@ def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
             yield warning("untyped-host-path", path.key.source, path.start, message, "type: Directory")
     settings = (
         pod.spec.mapping("securityContext"),
-        (root.mapping("spec", "securityContext") if kind in _ARGO else None),
+        (root.mapping("spec", "securityContext") if is_argo else None),
     )
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"

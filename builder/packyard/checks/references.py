@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from packyard.checks import job_sets
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.parsed import Parsed, reached
+from packyard.checks.kinds import APPS, CORE, CUSTOM, RBAC, TRAINER, Kind, group_of, is_kind, kind_of, of
+from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.setters.comment import parse
 from packyard.text.document import mappings, walk
@@ -33,32 +34,32 @@ _HOLDERS = {
 _NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
-#: Fields that hold kind and name of an object of the package.
-_KINDS = ("roleRef", "runtimeRef", "scaleTargetRef")
+#: Fields that hold kind and name of an object of the package, and the apiVersion of one that says none.
+_KINDS = {"roleRef": f"{RBAC}/v1", "runtimeRef": f"{TRAINER}/v1alpha1", "scaleTargetRef": "apps/v1"}
 #: What the cluster may have: a requirement, where the package does not bring it.
-_REQUIREMENTS = ("Secret", "PersistentVolumeClaim")
+_REQUIREMENTS = of(CORE, ("Secret", "PersistentVolumeClaim"))
 #: What every namespace has.
 _ALWAYS = ("kube-root-ca.crt", "default")
 #: Kinds whose fields only look like references.
-_OPAQUE = ("ConfigMap", "Secret", "CustomResourceDefinition")
+_OPAQUE = [*of(CORE, ("ConfigMap", "Secret")), CUSTOM]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
     """A field that names an object, by the kind of the object and the node of the name."""
 
-    kind: str
+    kind: Kind
     name: Scalar
     optional: bool = False
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find references that lead nowhere, or that a set leaves behind."""
-    bound = reached(parsed)
+    bound = parsed.reached
     own = _names(parsed)
     naming = frozenset[str]().union(*(bound.get(id(name), ()) for names in own.values() for name in names.values()))
     for root in parsed.objects:
-        if root.text("kind") in _OPAQUE:
+        if kind_of(root) in _OPAQUE:
             continue
         for reference in _references(root):
             if isinstance(reference, Finding):
@@ -71,17 +72,17 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _missing(reference, own.get(reference.kind, {}), bound, naming)
 
 
-def _names(parsed: Parsed) -> dict[str, dict[str, Scalar]]:
+def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
     """Return the names of the package's objects by kind."""
-    found: dict[str, dict[str, Scalar]] = {}
+    found: dict[Kind, dict[str, Scalar]] = {}
     for root in parsed.objects:
         metadata = root.mapping("metadata")
         name = metadata.get("name") if metadata else None
         if isinstance(name, Scalar):
-            found.setdefault(root.text("kind"), {})[name.value] = name
+            found.setdefault(kind_of(root), {})[name.value] = name
     for service in (job_set.service for job_set in job_sets.find(parsed)):
         if service is not None:
-            found.setdefault("Service", {})[service.value] = service
+            found.setdefault((CORE, "Service"), {})[service.value] = service
     return found
 
 
@@ -92,22 +93,23 @@ def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
             if found is not None:
                 yield found
             elif entry.name == "imagePullSecrets":
-                yield from (_Reference("Secret", name) for name in pods.names(entry.value) if name.value)
+                yield from (_Reference((CORE, "Secret"), name) for name in pods.names(entry.value) if name.value)
             elif entry.name == "subjects":
                 accounts = (item for item in mappings(entry.value) if item.text("kind") == "ServiceAccount")
                 names = (account.get("name") for account in accounts if not account.text("namespace"))
-                yield from (_Reference("ServiceAccount", name) for name in names if isinstance(name, Scalar))
+                yield from (_Reference((CORE, "ServiceAccount"), name) for name in names if isinstance(name, Scalar))
 
 
 def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     value = entry.value
-    if entry.name in _NAMES or (entry.name == "serviceName" and root.text("kind") == "StatefulSet"):
+    if entry.name in _NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
         kind = _NAMES.get(entry.name, "Service")
-        return _Reference(kind, value) if isinstance(value, Scalar) and value.value else None
+        return _Reference((CORE, kind), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in _KINDS and isinstance(value, MappingNode):
         name = value.get("name")
         cluster = value.text("kind").startswith("Cluster")
-        return _Reference(value.text("kind"), name) if isinstance(name, Scalar) and not cluster else None
+        group = value.text("apiGroup", group_of(value.text("apiVersion", _KINDS[entry.name])))
+        return _Reference((group, value.text("kind")), name) if isinstance(name, Scalar) and not cluster else None
     if entry.name not in _HOLDERS:
         return None
     kind, keys = _HOLDERS[entry.name]
@@ -116,7 +118,7 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         name = _name(value, named)
         assert name is not None
         templated = "{{" in name.value or "$(" in name.value
-        return _Reference(kind, name, optional=templated or value.text("optional") == "true")
+        return _Reference((CORE, kind), name, optional=templated or value.text("optional") == "true")
     if (
         entry.name in _LENIENT
         or not isinstance(value, MappingNode | Scalar)
@@ -143,7 +145,7 @@ def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, froz
     name, there, here = reference.name, bound.get(id(target), frozenset()), bound.get(id(reference.name), frozenset())
     if there == here:
         return
-    what = f"{reference.kind} {name.value!r}"
+    what = f"{reference.kind[1]} {name.value!r}"
     if there - here:
         message = f"the name of {what} changes with {', '.join(sorted(there))}, and this reference to it does not"
         hint = "give it the comment that the name has"
@@ -161,9 +163,9 @@ def _missing(
     ``naming`` are the setters that the names of its objects change with.
     """
     name = reference.name
-    message = f"{reference.kind} {name.value!r} is not in the package"
+    message = f"{reference.kind[1]} {name.value!r} is not in the package"
     here = bound.get(id(name), frozenset())
-    if reference.kind in _REQUIREMENTS or (reference.kind == "ConfigMap" and here and not here & naming):
+    if reference.kind in _REQUIREMENTS or (reference.kind == (CORE, "ConfigMap") and here and not here & naming):
         if not here:
             hint = "ship it, or bind a setter to the name: then it is a requirement"
             message += ", and no setter says which one it is"

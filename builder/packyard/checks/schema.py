@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.judges import KUBERNETES, Fault, Judge, Path
-from packyard.checks.parsed import Parsed, findings, parse, reached
+from packyard.checks.parsed import Parsed, findings, parse
 from packyard.errors import InputError, suggest
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
@@ -240,4 +240,4 @@ def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
     """Return the fields that wait for a setter without an example, by their nodes."""
     definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
     names = {setter.name for setter in definitions.setters.values() if setter.must_be_set} - examples.keys()
-    return frozenset(node for node, changed_by in reached(parsed).items() if not names.isdisjoint(changed_by))
+    return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))

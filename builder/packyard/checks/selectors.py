@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error
-from packyard.checks.parsed import Parsed, reached
+from packyard.checks.kinds import CORE, is_kind
+from packyard.checks.parsed import Parsed
 from packyard.text.document import mappings
 from packyard.text.node import Entry, Scalar
 from packyard.text.node import Mapping as MappingNode
@@ -17,11 +18,11 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
-    changed_by = reached(parsed)
+    changed_by = parsed.reached
     templates = (template for root in parsed.objects for template in pods.templates(root))
     labels = [found for template in templates if (found := template.mapping("metadata", "labels"))]
     for root in parsed.objects:
-        selector = root.mapping("spec", "selector") if root.text("kind") == "Service" else None
+        selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
             yield from _selected(selector, labels, changed_by, complete=parsed.complete)
             yield from _ports(root, selector, parsed, changed_by)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from packyard.checks import pod as pods
+from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
+from packyard.checks.kinds import kind_of
 from packyard.checks.parsed import Parsed
 from packyard.text.document import walk
 from packyard.text.node import Mapping, Scalar
@@ -17,7 +19,8 @@ _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplement
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
-    yield from _objects(parsed.objects)
+    for build in parsed.builds:
+        yield from _objects(build)
     for root in parsed.objects:
         yield from _volumes(root)
         for pod in pods.find(root):
@@ -27,14 +30,15 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _container(container, pod)
 
 
-def _objects(objects: Iterable[Mapping]) -> Iterator[Finding]:
+def _objects(build: Build) -> Iterator[Finding]:
     seen: dict[tuple[str, ...], Scalar] = {}
-    for root in objects:
+    for root in build.objects:
         metadata = root.mapping("metadata")
         name = metadata.get("name") if metadata else None
         if not isinstance(name, Scalar) or metadata is None:
             continue
-        identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value)
+        apart = build.apart.get(id(root), "")
+        identity = (*kind_of(root), metadata.text("namespace"), name.value, apart)
         first = seen.setdefault(identity, name)
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"

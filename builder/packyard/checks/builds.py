@@ -1,0 +1,127 @@
+"""What a tree builds: each of its kustomizations followed to the files that it takes objects from.
+
+    base/kustomization.yaml    resources: [cm.yaml]
+    prod/kustomization.yaml    resources: [../base]          builds base/cm.yaml;
+                               patches: [{path: p.yaml}]     p.yaml is no object
+
+A kustomization that another one takes in is no build of its own, nor is a Component. Files in folders that no
+kustomization is in, or above, are objects as they are, all of one build.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packyard.text.node import Document, Scalar
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
+
+_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+#: The fields of a kustomization that leave names and references as they are in its files.
+_FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
+#: The fields whose objects stay apart from those of other kustomizations, though they are named alike.
+_RENAMING = ("namePrefix", "nameSuffix", "namespace")
+
+Files = Mapping[str, Sequence[Document]]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The objects that stand side by side in a cluster, each once.
+
+    ``complete`` says that none can come from elsewhere, or be changed on the way. ``apart`` tells, by the node of an
+    object, the kustomizations that rename it.
+    """
+
+    objects: tuple[MappingNode, ...]
+    complete: bool
+    apart: Mapping[int, str] = field(default_factory=dict)
+
+
+def find(paths: Collection[str], files: Files) -> list[Build]:
+    """Return the builds of a tree: ``paths`` are those of its files, ``files`` what those that can be read hold."""
+    found = _Kustomizations(paths, files)
+    rest = [root for path in files if not found.has_above(path) for root in _objects(files[path])]
+    builds = [found.build(folder) for folder in found.tops()]
+    return [*builds, Build(tuple(rest), complete=True)] if rest or not builds else builds
+
+
+class _Kustomizations:
+    """The kustomizations of a tree, by the folders that they are in."""
+
+    def __init__(self, paths: Collection[str], files: Files) -> None:
+        self._files = files
+        self._file = {
+            posixpath.dirname(path): path
+            for name in reversed(_NAMES)
+            for path in paths
+            if posixpath.basename(path) == name
+        }
+        self._root = {folder: _root(files.get(path, ())) for folder, path in self._file.items()}
+        self._taken = {folder: list(self._entries(folder, root)) for folder, root in self._root.items()}
+
+    def has_above(self, path: str) -> bool:
+        """Say whether a kustomization is in the folder of a file, or in one above."""
+        folder = posixpath.dirname(path)
+        while folder and folder not in self._file:
+            folder = posixpath.dirname(folder)
+        return folder in self._file
+
+    def tops(self) -> Iterator[str]:
+        """Yield the folders of those that nobody takes in; of a circle each is one."""
+        parts = {path for folder, taken in self._taken.items() for path in taken if path != folder}
+        for folder, root in self._root.items():
+            if folder not in parts and not (root and root.text("kind") == "Component"):
+                yield folder
+
+    def build(self, top: str) -> Build:
+        """Follow a kustomization to its objects; one that is reached twice is followed once."""
+        objects: dict[int, MappingNode] = {}
+        apart: dict[int, str] = {}
+        complete = True
+        seen: set[str] = set()
+        ahead = [(top, "")]
+        while ahead:
+            path, names = ahead.pop()
+            if path in seen:
+                continue
+            seen.add(path)
+            if path in self._root:
+                root = self._root[path]
+                if root is None or not all(entry.name in _FLAT for entry in root.entries):
+                    complete = False
+                if path != top and root and any(root.get(name) is not None for name in _RENAMING):
+                    names, complete = f"{len(seen)} {names}", False
+                ahead += [(taken, names) for taken in reversed(self._taken[path])]
+            elif path in self._files:
+                for each in _objects(self._files[path]):
+                    objects[id(each)] = each
+                    apart[id(each)] = names
+            else:
+                complete = False
+        return Build(tuple(objects.values()), complete, apart)
+
+    def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
+        """Yield the paths of the files and folders that a kustomization takes in."""
+        for name in ("resources", "bases", "components"):
+            listed = root.get(name) if root else None
+            for item in listed.items if isinstance(listed, SequenceNode) else ():
+                text = item.value.value if isinstance(item.value, Scalar) else ""
+                path = posixpath.normpath(posixpath.join(folder, text))
+                yield "" if path == "." else path
+
+
+def _root(documents: Iterable[Document]) -> MappingNode | None:
+    return next((item.root for item in documents if isinstance(item.root, MappingNode)), None)
+
+
+def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
+    roots = (document.root for document in documents)
+    yield from (root for root in roots if isinstance(root, MappingNode) and _is_object(root))
+
+
+def _is_object(root: MappingNode) -> bool:
+    version = root.text("apiVersion")
+    return bool(root.text("kind")) and not version.startswith("kustomize.config.k8s.io/")
