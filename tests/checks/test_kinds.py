@@ -79,7 +79,7 @@ spec: {{containers: [{{name: c, env: [{{name: {}, value: '{}'}}]}}]}}
     [
         ("/run/key.json", False), ("/", False), ("file:///run/key", False), ("file:key", False), ("$(KEY)", False),
         ("", False), ("hunter2", True), ("run/key.json", True), ("a /run/key", True), ("/run/key and more", True),
-        ("https://e.com/x", True),
+        ("https://e.com/x", True), ("true", False), ("No", False), ("1234", True),
     ],
 )  # fmt: skip
 def test_where_a_secret_is_is_no_secret(name: str, value: str, secret: bool) -> None:

@@ -142,3 +142,14 @@ def test_finds_objects_that_are_there_twice(found: Found) -> None:
 def test_text_in_a_config_map_is_no_pod(found: Found) -> None:
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  pod.yaml: |\n{indent(POD, '    ')}"
     assert found(a_yaml=text.replace("- {name: data", "- {name: none")) == []
+
+
+def test_claims_of_a_job_set_are_volumes(found: Found) -> None:
+    pod = "{containers: [{name: c, volumeMounts: [{name: data, mountPath: /data}]}]}"
+    job_set = (
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: x}\nspec:\n"
+        "  volumeClaimPolicies: [{templates: [{metadata: {name: CLAIM}}]}]\n"
+        f"  replicatedJobs: [{{name: n, template: {{spec: {{template: {{spec: {pod}}}}}}}}}]\n"
+    )
+    assert found(a_yaml=job_set.replace("CLAIM", "data")) == []
+    assert [each.split()[-1] for each in found(a_yaml=job_set.replace("CLAIM", "other"))] == ["mount-without-volume"]

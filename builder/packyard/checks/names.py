@@ -100,6 +100,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
     found: dict[tuple[str, str], Finding] = {}
     for name in sorted(_all(parsed, _Counts(bound)), key=lambda name: name.left):
+        if not parsed.complete and "$(" in name.node.value:  # which kustomize replaces
+            continue
         definition = bound.get(id(name.node))
         called = definition.name if definition else name.node.value
         try:

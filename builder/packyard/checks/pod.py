@@ -86,6 +86,10 @@ def _containers(node: Mapping) -> Iterator[Mapping]:
 
 
 def _claims(node: Mapping) -> frozenset[str]:
-    """Return the names of the claims that a StatefulSet or a Workflow makes, which are volumes of its pods."""
-    metadata = (claim.mapping("metadata") for claim in mappings(node.get("volumeClaimTemplates")))
+    """Return the names of the claims that an object makes for its pods: a StatefulSet, a Workflow, a JobSet."""
+    lists = [
+        node.get("volumeClaimTemplates"),
+        *(each.get("templates") for each in mappings(node.get("volumeClaimPolicies"))),
+    ]
+    metadata = (claim.mapping("metadata") for listed in lists for claim in mappings(listed))
     return frozenset(found.text("name") for found in metadata if found)

@@ -141,8 +141,9 @@ def _secrets(root: Mapping) -> Iterator[Finding]:
 
 
 def _is_secret(text: str) -> bool:
-    """Say whether a text may be a secret: neither nothing, nor another variable, nor the place where a secret is."""
-    return bool(text) and "$(" not in text and not _PLACE.match(text)
+    """Say whether a text may be a secret: no switch, no other variable, and not the place where a secret is."""
+    is_switch = text.casefold() in ("", "true", "false", "yes", "no")
+    return not is_switch and "$(" not in text and not _PLACE.match(text)
 
 
 def _unexpanded(root: Mapping) -> Iterator[Finding]:

@@ -19,21 +19,21 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     changed_by = parsed.reached
-    templates = (template for root in parsed.objects for template in pods.templates(root))
+    templates = [template for root in parsed.objects for template in pods.templates(root)]
     labels = [found for template in templates if (found := template.mapping("metadata", "labels"))]
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
             yield from _selected(selector, labels, changed_by, complete=parsed.complete)
-            yield from _ports(root, selector, parsed, changed_by)
+            yield from _ports(root, selector, templates, changed_by)
 
 
 def _ports(
-    service: MappingNode, selector: MappingNode, parsed: Parsed, changed_by: Mapping[int, frozenset[str]]
+    service: MappingNode, selector: MappingNode, templates: list[MappingNode], changed_by: Mapping[int, frozenset[str]]
 ) -> Iterator[Finding]:
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
-    templates = [each for root in parsed.objects for each in pods.templates(root) if _matches(each, selector)]
-    containers = [container for each in templates for pod in pods.find(each) for container in pod.containers]
+    selected = [each for each in templates if _matches(each, selector)]
+    containers = [container for each in selected for pod in pods.find(each) for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
     spec = service.mapping("spec")
     for port in mappings(spec.get("ports")) if spec and declared else ():

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from packyard.checks import pod as pods
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.kinds import kind_of
 from packyard.checks.parsed import Parsed
 from packyard.text.document import walk
 from packyard.text.node import Mapping, Scalar
@@ -38,7 +37,7 @@ def _objects(build: Build) -> Iterator[Finding]:
         if not isinstance(name, Scalar) or metadata is None:
             continue
         apart = build.apart.get(id(root), "")
-        identity = (*kind_of(root), metadata.text("namespace"), name.value, apart)
+        identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value, apart)
         first = seen.setdefault(identity, name)
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
@@ -49,9 +48,9 @@ def _objects(build: Build) -> Iterator[Finding]:
 def _volumes(root: Mapping) -> Iterator[Finding]:
     """Find volumes that no container mounts, wherever they are declared."""
     for node in walk(root):
-        if not isinstance(node, Mapping) or not any(pods.find(node)):
+        declared = pods.volume_names(node) if isinstance(node, Mapping) else []
+        if not declared or not any(pods.find(node)):
             continue
-        declared = pods.volume_names(node)
         mounted = {name.value for name in pods.mounts(node)}
         for name in declared:
             if name.value not in mounted:
