@@ -11,14 +11,11 @@ README's table:
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import random
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +24,7 @@ import yaml
 
 import real
 from cfg import Cfg
-from packyard.cli import main as command_line
+from running import inside
 
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "1200")) // 20
 BATCH = 30
@@ -237,20 +234,8 @@ def theirs(cfg3: Cfg, root: Path, words: list[str]) -> Said:
 
 
 def ours(root: Path, words: list[str]) -> Said:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with working_in(root), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = command_line.main(["cfg", *words])
-    return Said(code, stdout.getvalue(), stderr.getvalue().split("\nkustomize's own")[0].strip(), values(root))
-
-
-@contextlib.contextmanager
-def working_in(root: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(root)
-    try:
-        yield
-    finally:
-        os.chdir(before)
+    done = inside("cfg", *words, cwd=root)
+    return Said(done.returncode, done.stdout, done.stderr.split("\nkustomize's own")[0].strip(), values(root))
 
 
 def differs(cfg3: Cfg, root: Path, files: Tree, words: list[str]) -> tuple[Said, Said] | None:
