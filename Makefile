@@ -34,7 +34,8 @@ fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
 	tests/setters/test_properties.py tests/setters/test_author_properties.py \
 	tests/cli/test_cfg_trees.py tests/setters/kpt/test_function_real.py \
-	tests/files/test_journal.py tests/setters/test_author_faults.py tests/source/test_enabling_faults.py \
+	tests/files/test_journal.py tests/files/test_faults.py tests/files/test_hostile_journals.py \
+	tests/setters/test_author_faults.py tests/source/test_enabling_faults.py \
 	tests/channel/test_hostile_channels.py $(ARGS)
 
 golden: $(VENV)  ## write anew what each use case composes to, for a review to compare

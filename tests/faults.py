@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import os
 import random
@@ -10,58 +11,144 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+import traceback
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import reading
+from packyard.errors import PackyardError
+from packyard.files.tree import Tree
 
 #: How often a process is killed; `make fuzz` asks for a thousand times.
 KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))
 
-_CALLS = (
-    *((os, name) for name in ("open", "write", "fsync", "fchmod", "link", "rename", "replace", "unlink")),
-    *((Path, name) for name in ("rename", "replace", "unlink", "write_bytes")),
-)
+#: What changes files, and what looks at them.
+_READ = ("access", "lstat", "fstat", "stat", "scandir", "read", "pread", "lseek", "listxattr", "getxattr")
+_CHANGE = ("open", "write", "fsync", "fchmod", "fchown", "setxattr", "removexattr", "posix_fallocate", "ftruncate")
+_NAMES = ("link", "rename", "replace", "unlink", "mkdir")
+_CALLS = (*((os, name) for name in (*_READ, *_CHANGE, *_NAMES)), (fcntl, "flock"))
+#: What a disk that is full fails at, and what it may break beside.
+WRITING = ("open", "write", "fsync", "fchmod", "posix_fallocate", "ftruncate", "link", "rename", "replace", "unlink")
+_IN_PARTS = ("write", "posix_fallocate")
 
 
-class Failing:
-    """Lets the n-th call of what changes a file system fail, as on a full disk: writes, and calls beside them."""
+#: A user without a name.
+SOMEBODY = 12345
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+
+def become(user: int) -> None:
+    """Be another user, in a process that is over soon."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+class Faulty:
+    """Lets the n-th call to the file system fail with an error, or kill the process where there is none to fail with.
+
+    A write can do so before it, or when half of it is done: that is two calls.
+    """
+
+    def __init__(self, at: int, error: int | None = errno.ENOSPC, *, names: Collection[str] = ()) -> None:
         self.calls = 0
         self.at = at
+        self.error = error
+        self.names = names
+
+    def install(self, patch: Callable[[Any, str, Any], None]) -> None:
+        """Let every call go through here."""
         for holder, name in _CALLS:
-            monkeypatch.setattr(holder, name, self._wrapped(getattr(holder, name)))
-        monkeypatch.setattr(os, "fdopen", self._open)
+            if not self.names or name in self.names:
+                patch(holder, name, self._wrapped(name, getattr(holder, name)))
+        patch(os, "fdopen", _Stream)
 
-    def count(self) -> None:
-        """Count a call, and fail if it is its turn."""
-        self.calls += 1
-        if self.calls == self.at:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def _wrapped(self, real: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            self.count()
+            file = next((os.fspath(given) for given in args[:1] if isinstance(given, (str, Path))), None)
+            self._count(file)
+            if name in _IN_PARTS and self.calls + 1 == self.at:
+                if name == "write":
+                    real(args[0], bytes(args[1])[: len(args[1]) // 2])
+                elif args[2] > 1:
+                    real(args[0], args[1], args[2] // 2)
+            if name in _IN_PARTS:
+                self._count(file)
             return real(*args, **kwargs)
 
         return call
 
-    def _open(self, handle: int, mode: str) -> io.BufferedWriter:
-        return io.BufferedWriter(_Raw(handle, mode, self))
+    def _count(self, file: str | None) -> None:
+        self.calls += 1
+        if self.calls != self.at:
+            return
+        if self.error is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        else:
+            raise OSError(self.error, os.strerror(self.error), file)
 
 
-class _Raw(io.FileIO):
-    def __init__(self, handle: int, mode: str, failing: Failing) -> None:
-        super().__init__(handle, mode)
-        self._failing = failing
+class _Stream:
+    """What `os.fdopen` returns for writing, unbuffered, by the calls that are counted."""
 
-    def write(self, data: Any, /) -> int:
-        self._failing.count()
-        return super().write(data)
+    def __init__(self, handle: int, _: str) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._handle, data) :]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a process ended: 0 done, 1 refused, 3 a bug, -9 killed; its number of calls, and what it said."""
+
+    code: int
+    calls: int
+    text: str
+
+
+def forked(command: Callable[[], int | None], faulty: Faulty | None = None) -> Outcome:
+    """Run a command in a process of its own, with faults."""
+    reader, writer = os.pipe()
+    tell = os.write
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads: they are not used there
+        child = os.fork()
+    if not child:
+        code, text = 3, ""
+        said = io.BytesIO()
+        sys.stdout = sys.stderr = io.TextIOWrapper(said, "utf-8", "backslashreplace", write_through=True)
+        try:
+            if faulty:
+                faulty.install(setattr)
+            try:
+                code = command() or 0
+                text = said.getvalue().decode()
+            except PackyardError as error:
+                code, text = 1, str(error)
+            except OSError as error:
+                code, text = (1 if error.filename else 3), traceback.format_exc()
+            except BaseException:
+                text = traceback.format_exc()
+            tell(writer, f"{faulty.calls if faulty else 0} {text}".encode(errors="backslashreplace"))
+        finally:
+            os._exit(code)
+    os.close(writer)
+    with open(reader, "rb") as stream:  # noqa: PTH123  # a descriptor
+        calls, _, text = stream.read().decode().partition(" ")
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return Outcome(code, int(calls or 0), text)
 
 
 def failures(monkeypatch: pytest.MonkeyPatch, command: Callable[[int], object]) -> Iterator[int]:
@@ -69,11 +156,12 @@ def failures(monkeypatch: pytest.MonkeyPatch, command: Callable[[int], object]) 
 
     The command gets the number too. What it may raise it has to catch.
     """
-    for at in range(1, 200):
+    for at in range(1, 2000):
         with monkeypatch.context() as patch:
-            failing = Failing(patch, at)
+            faulty = Faulty(at, names=WRITING)
+            faulty.install(patch.setattr)
             command(at)
-        if failing.calls < at:  # no call was left to fail
+        if faulty.calls < at:  # no call was left to fail
             return
         yield at
     pytest.fail("the command never got through")
@@ -105,6 +193,12 @@ def content(root: Path) -> dict[str, bytes]:
     """Return the files below a folder, those of an interrupted change left out."""
     left = {str(file.relative_to(root)) for file in leftovers(root)}
     return {path: data for path, data in reading.files(root).items() if path not in left}
+
+
+def recover(root: Path) -> None:
+    """Do with an interrupted change what the next command does."""
+    with Tree(root).locked():
+        pass
 
 
 def leftovers(root: Path) -> list[Path]:

@@ -1,6 +1,8 @@
-"""The Krmfile that most tests of setters need: one setter, and nothing else."""
+"""The Krmfile, and the package, that most tests of setters need: one setter, and nothing else."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 
 def one_setter(name: str = "V", value: str = "old", *, is_set: bool = False) -> str:
@@ -15,3 +17,22 @@ openAPI:
           name: {name}
           value: {value}
 {mark}"""
+
+
+#: A field that the setter reaches, in the files of a package that `make_package` makes.
+FIELD = 'x: a # {"$openapi":"V"}\n'
+FILES = ("one.yaml", "two.yaml", "sub/three.yaml")
+
+
+def make_package(root: Path) -> Path:
+    """Make a package in which the setter has the value a, in three files."""
+    (root / "sub").mkdir(parents=True)
+    (root / "Krmfile").write_text(one_setter(value="a", is_set=True), "utf-8")
+    for name in FILES:
+        (root / name).write_text(FIELD, "utf-8")
+    return root
+
+
+def field_values(root: Path) -> set[str]:
+    """Return the values that the field has in the files of such a package."""
+    return {(root / name).read_text("utf-8").split()[1] for name in FILES}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 from pathlib import Path
 
 import pytest
 
+from faults import Faulty, forked
 from krmfiles import one_setter
-from packyard.errors import ConflictError, InputError
+from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.files.history import History
 from packyard.setters.change import change_setters
 
@@ -93,3 +97,84 @@ def test_the_history_keeps_no_more_bytes_than_its_bound_but_the_last_change_what
     assert len(list((tmp_path / "history").iterdir())) == 1
     history.undo(root)
     assert b"x: 19-vvv" in content(root)["r.yaml"]
+
+
+def test_a_set_that_was_refused_leaves_nothing_that_would_block_the_undo_of_the_one_before(tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    set_value(history, root, "b")
+    (tmp_path / "out.yaml").write_text("x: a\n", "utf-8")
+    (root / "out.yaml").symlink_to(tmp_path / "out.yaml")
+    with pytest.raises(InputError):
+        set_value(history, root, "c")
+    (root / "out.yaml").unlink()
+    (root / "sub").mkdir()
+    (root / "other.txt").hardlink_to(root / "r.yaml")
+    assert [file.name for file in (tmp_path / "history").iterdir()] == ["00000001.json"]
+    assert history.undo(root).title == "V=b"
+
+
+def test_a_set_that_the_disk_refused_is_not_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    set_value(history, root, "b")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(UnavailableError):
+            set_value(history, root, "c")
+    (root / "Krmfile").write_text(KRMFILE.replace("value: a", "value: b\n          isSet: true"), "utf-8")
+    assert [file.name for file in (tmp_path / "history").iterdir()] == ["00000001.json"]
+    assert history.undo(root).title == "V=b"
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_a_set_that_was_killed_counts_if_it_was_finished(at: int, tmp_path: Path) -> None:
+    history, root = History(tmp_path / "history"), make(tmp_path / "package")
+    set_value(history, root, "b")
+    assert forked(lambda: set_value(history, root, "c"), Faulty(at, None, names=("rename",))).code == -9
+    titles = ["V=c", "V=b"] if at > 1 else ["V=b"]
+    (root / "more.yaml").write_text("mine", "utf-8")
+    assert [history.undo(root).title for _ in titles] == titles
+    assert b"x: a " in content(root)["r.yaml"]
+
+
+ENTRY = {"root": "/R", "title": "t", "files": {"/R/r.yaml": {"before": "x", "after": "y"}}}
+ODD = [
+    "",
+    "null",
+    "{}",
+    "[]",
+    "[" * 100_000,
+    '"\\ud800"',
+    json.dumps({**ENTRY, "root": "relative"}),
+    json.dumps({**ENTRY, "root": "/a\0b"}),
+    json.dumps({**ENTRY, "root": 5}),
+    json.dumps({**ENTRY, "title": None}),
+    json.dumps({**ENTRY, "files": {"/etc/passwd": {"before": "x", "after": "y"}}}),
+    json.dumps({**ENTRY, "files": {"../x": {"before": "x", "after": "y"}}}),
+    json.dumps({**ENTRY, "files": {"x": None}}),
+    json.dumps({**ENTRY, "files": {"x": {"before": 5, "after": "y"}}}),
+    json.dumps({**ENTRY, "files": {"x": {"before": "\ud800", "after": "y"}}}),
+    json.dumps({**ENTRY, "files": {"\ud800": {"before": "x", "after": "y"}}}),
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_an_entry_that_nobody_can_read_is_passed_over_with_a_word(text: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    history, root = History(tmp_path / "history", told.append), make(tmp_path / "package")
+    set_value(history, root, "b")
+    (tmp_path / "history/00000009.json").write_text(text, "utf-8")
+    os.mkfifo(tmp_path / "history/00000010.json")
+    assert history.undo(root).title == "V=b"
+    assert [line.rpartition("/")[2] for line in told] == [
+        f"{number}.json: is no entry of packyard's history, and is passed over" for number in ("00000010", "00000009")
+    ]
+
+
+def test_a_history_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    with pytest.raises(UnavailableError, match="Krmfile/history: Not a directory"):
+        History(root / "Krmfile/history").undo(root)

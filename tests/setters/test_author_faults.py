@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import KILLS, at_once, content, failures, kills, leftovers
+from faults import KILLS, at_once, content, failures, kills, leftovers, recover
 from packyard.cli import cfg
-from packyard.files import journal
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -83,7 +82,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_new_ones(
 
     for at in failures(monkeypatch, command_on_a_full_disk):
         root = tmp_path / str(at)
-        journal.finish(root, [])
+        recover(root)
         assert content(root) in (before, after), at
         outcomes.append(content(root) == after)
         run(root, command)  # says so where it is done already
@@ -118,7 +117,7 @@ def test_a_kill_at_a_random_moment_leaves_what_was_there_before_a_command_or_aft
     make(tmp_path / "package-before")
     reached = set()
     for kill in kills(LOOP, root, count=KILLS // 2):
-        journal.finish(root, [])
+        recover(root)
         assert content(root) in states, kill
         reached.add(states.index(content(root)))
         for command in COMMANDS:  # among them are two that write every file

@@ -40,6 +40,8 @@ def change(arguments: argparse.Namespace, act: Callable[..., Outcome], done: str
     """Enable or disable, and say what that changed."""
     directory, names = directories.split(arguments.words, "an option", lambda here: component.names(Tree(here)))
     folders = _folders(directory, names) if arguments.recurse_subpackages else [directory]
+    if not names or arguments.dry_run:
+        state.tell_pending(Tree(directory))
     if not names:
         _list(folders, arguments)
         return 0

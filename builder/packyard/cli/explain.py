@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from packyard.cli import arguments as shared
-from packyard.cli import directory, output
+from packyard.cli import directory, output, state
 from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
 from packyard.setters.directory import find_all, read_package
@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     (name,) = names
     tree = Tree(root_dir)
+    state.tell_pending(tree)
     known: set[str] = set()
     found: list[tuple[Row, list[Field]]] = []
     for package in find_all(tree):

@@ -88,6 +88,7 @@ def _judges(workspace: Workspace) -> list[Judge]:
 
 def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     tree = Tree(folder)
+    state.tell_pending(tree)
     for package in find_packages(tree, recursive=True):
         yield folder / package, read_package(tree, package)
 

@@ -7,9 +7,9 @@ import os
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
-from packyard.cli import output
+from packyard.cli import output, state
 from packyard.cluster.render import render
-from packyard.files import journal
+from packyard.files.tree import Tree
 from packyard.text.node import Source
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Render by the kustomize or kubectl on PATH, else by our own build."""
     directory = directories.only(arguments.words, "render")
-    journal.finish(directory, [])
+    state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     rendered = render(directory, path=path)
     if arguments.output == "json":

@@ -25,6 +25,7 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import Problem, UnavailableError, UsageError
+from packyard.files.tree import Tree
 from packyard.setters.change import PackageChange, change_setters
 
 FLAGS = Declared(
@@ -62,6 +63,8 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     if form not in FLAGS.values["output"]:
         raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
     dry_run = parsed.switches["dry-run"]
+    if dry_run:
+        state.tell_pending(Tree(directory))
     changes = change_setters(
         directory,
         values,

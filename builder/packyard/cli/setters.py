@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import arguments as shared
-from packyard.cli import directory, output
+from packyard.cli import directory, output, state
 from packyard.errors import Problem, refuse
 from packyard.files.tree import Tree
 from packyard.setters import valuesfile
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is none itself."""
     tree = Tree(directory.only(arguments.words, "setters"))
+    state.tell_pending(tree)
     packages = {package: read_package(tree, package) for package in find_all(tree)}
     listed = {package: list_setters(files) for package, files in packages.items()}
     rules = {package: list_rules(files) for package, files in packages.items()}

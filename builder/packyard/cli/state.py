@@ -7,26 +7,29 @@ moment.
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.errors import UnavailableError
+from packyard.errors import UnavailableError, on_one_line
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from packyard.files.history import History
-    from packyard.setters.change import Keep
+    from packyard.files.tree import Keep, Tree
+
+    Contents = Mapping[Path, bytes | None]
 
 
-def history() -> History:
-    """Return the history of changes."""
+def history() -> History | None:
+    """Return the history of changes, or None for a user who has no place for one."""
     from packyard.files.history import History  # only where something is changed
 
-    base = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"  # noqa: PTH117  # a text, which may be empty
-    return History(folder / "packyard" / "history")
+    folder = _folder("XDG_STATE_HOME", ".local/state")
+    return History(folder / "history", output.story) if folder else None
 
 
 def keep(root_dir: Path, title: str) -> Keep:
@@ -35,22 +38,44 @@ def keep(root_dir: Path, title: str) -> Keep:
     Where no history can be kept it says so on stderr, and the change is made all the same.
     """
 
-    def record(before: Mapping[Path, bytes | None], after: Mapping[Path, bytes | None]) -> None:
+    def record(before: Contents, after: Contents) -> AbstractContextManager[object]:
+        known = history()
         try:
-            history().record(root_dir, title, before, after)
+            if known:
+                return known.record(root_dir, title, before, after)
+            output.story("no history is kept without a home folder; `packyard undo` will not know this change")
         except UnavailableError as error:
             output.story(f"{error}; `packyard undo` will not know this change")
+        return nullcontext()
 
     return record
 
 
+def tell_pending(tree: Tree) -> None:
+    """Say on stderr what an interrupted command left: who only reads reads what is there, and changes nothing."""
+    for folder in tree.interrupted():
+        import shlex
+
+        quoted = shlex.quote(folder)
+        output.story(
+            f"{folder}: an interrupted change is pending: the next command that writes there finishes it, "
+            f"or says why not; `packyard undo --finish {quoted}` does only that, "
+            f"`packyard undo --take-back {quoted}` takes it back"
+        )
+
+
 def cache_dir() -> Path | None:
     """Return the folder of results that are kept, or None for a user who has no place for one."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
+    return _folder("XDG_CACHE_HOME", ".cache")
+
+
+def _folder(variable: str, below_home: str) -> Path | None:
+    """Return packyard's folder of a kind: where a variable says, else below the user's home, if there is one."""
+    base = os.environ.get(variable, "")
     if os.path.isabs(base):  # noqa: PTH117  # a text, which may be empty
         return Path(base) / "packyard"
     try:
-        home = Path.home()
+        home = Path.home() if os.environ.get("HOME") != "" else None
     except RuntimeError:  # a user id without a name, as in containers
-        return None
-    return home / ".cache" / "packyard" if home.is_dir() else None
+        home = None
+    return home / below_home / "packyard" if home and home.is_absolute() and home.is_dir() else None

@@ -1,44 +1,59 @@
 """Take the last change below DIR back, one of `set`, `enable`, `disable` or `cfg`: files get their earlier bytes.
 
-Again takes back the one before. Refused where one of the files was changed since.
+Again takes back the one before. Refused where one of the files was changed since. A change that was interrupted is
+finished by the next command; where files were changed meanwhile --finish and --take-back end it, and leave these alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
+from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files.history import Entry
+from packyard.files.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
     shared.add_dry_run(parser)
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--finish", action="store_true", help="only finish what an interrupted command began")
+    way.add_argument("--take-back", action="store_true", help="only take back what an interrupted command began")
     shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Take it back, and name the files."""
     directory = directories.only(arguments.words, "undo")
+    if arguments.finish or arguments.take_back:
+        return _settle(Tree(directory), back=arguments.take_back)
     history = state.history()
+    if history is None:
+        raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
     if arguments.dry_run:
+        state.tell_pending(Tree(directory))
         entry = history.last(directory)
-        entry.check_unchanged()
+        entry.check_unchanged(Tree(Path(entry.root)))
     else:
         entry = history.undo(directory)
     if arguments.output == "json":
         output.json_result([_document(entry)])
     elif arguments.dry_run:
         root_dir = directory.resolve()
-        files = {os.path.relpath(file, root_dir): (entry.after[file], data) for file, data in entry.before.items()}
+        files = {
+            os.path.relpath(entry.path(name), root_dir): (entry.after[name], data)
+            for name, data in entry.before.items()
+        }
         output.diffs(directory, files)
     else:
-        for file in sorted(entry.before):
-            output.line(os.path.relpath(file))
+        for name in sorted(entry.before):
+            output.line(os.path.relpath(entry.path(name)))
         output.story(f"taken back: {entry.title}")
     return 0
 
@@ -46,9 +61,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _document(entry: Entry) -> dict[str, object]:
     files = [
         {
-            "file": os.path.relpath(file),
-            "change": "removed" if data is None else "added" if entry.after[file] is None else "changed",
+            "file": os.path.relpath(entry.path(name)),
+            "change": "removed" if data is None else "added" if entry.after[name] is None else "changed",
         }
-        for file, data in sorted(entry.before.items())
+        for name, data in sorted(entry.before.items())
     ]
     return {"title": entry.title, "files": files}
+
+
+def _settle(tree: Tree, *, back: bool) -> int:
+    done, left = tree.settle(back=back)
+    if not done and not left:
+        raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
+    for file in done:
+        output.line(os.path.relpath(file))
+    for file in left:
+        output.story(f"{os.path.relpath(file)}: was changed since, and is left as it is")
+    return 0

@@ -1,240 +1,260 @@
-"""Replacing several files as one: after a crash each is whole, and the next command finishes or takes back.
+"""The journal of a change: what a command is about to replace, so that whoever comes after a crash can tell.
 
-Every new content is first written and flushed beside its file, as ``.NAME.packyard-new``. Then the journal, which lists
-the files, appears by one rename: from that moment the change is decided. Then the new files take their names, and the
-journal goes. A crash before the journal leaves the old files and some leftovers, which the next change overwrites; a
-crash after it leaves work that the next command finishes. Both are safe to meet twice.
+It lies in the root folder of the change, and says of every file: its path, the digests of its old and its new bytes,
+and the name under which the new bytes are staged beside it; the old bytes follow. It is written under the name of a
+draft, and decides by its own name. While its writer lives it is locked.
+
+What it says is believed of nobody: it has to be one's own, and names no file but those below its folder, by paths
+without links. `recovery` compares the files with it before it does anything.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from functools import cache
+from importlib import import_module
 
-from packyard.errors import UnavailableError
-from packyard.files.paths import real_paths
+from packyard.errors import InputError, Problem, UnavailableError
+from packyard.files import atomic, regular
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from typing import Any
 
 JOURNAL = ".packyard-journal"
-_SUFFIX = ".packyard-new"
-#: So many files are flushed together, and renamed several at a time.
-MANY = 32
-_THREADS = 8
+DRAFT = ".packyard-draft"
+
+_STAGED = ".packyard-new-"
+_STAGED_NAME = r"\.packyard-new-[0-9a-f]{16}-[0-9]{1,9}"
+_DIGEST = r"[0-9a-f]{64}"
+_FORM = "packyard journal 1"
+_LIMIT = 16 << 20  # of what is said of the files; their old bytes are not read but where they are wanted
+_LINE = 1 << 16
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Item:
+    """What a journal says of one file: digests of its bytes, None where there is no file before, or after."""
+
+    __slots__ = ("file", "new", "offset", "old", "size", "staged")
+
+    def __init__(self, file: str, old: str | None, new: str | None, size: int, staged: str) -> None:
+        self.file = file
+        self.old = old
+        self.new = new
+        #: Of the old bytes.
+        self.size = size
+        #: Where the old bytes begin in the journal.
+        self.offset = 0
+        #: The new bytes, until they take the file's place; for a file that is removed, the file until the end.
+        self.staged = f"{os.path.dirname(file)}/{staged}"
+
+    def line(self, root: str) -> bytes:
+        """Return what the journal of a root says."""
+        path, staged = self.file[len(root) :].lstrip("/"), os.path.basename(self.staged)
+        said = {"path": path, "old": self.old, "new": self.new, "size": self.size, "staged": staged}
+        return json.dumps(said).encode() + b"\n"
+
+    def old_bytes(self, handle: int) -> bytes | None:
+        """Return the old bytes that an open journal has kept, if they are those."""
+        if self.old is None:
+            return None
+        data = b""
+        while len(data) < self.size and (more := os.pread(handle, self.size - len(data), self.offset + len(data))):
+            data += more
+        return data if digest(data) == self.old else None
+
+
+def digest(data: bytes) -> str:
+    """Return the digest by which a journal knows bytes."""
+    return str(_sha256()(data).hexdigest())
+
+
+@cache
+def _sha256() -> Any:
+    """Return SHA-256 without `hashlib`, which brings OpenSSL: that takes a twentieth of the time of a set."""
+    for name in ("_sha2", "_sha256"):  # of CPython, since 3.12 and before
+        with suppress(ImportError):
+            return import_module(name).sha256
+    from hashlib import sha256
+
+    return sha256
+
+
+def staged_names() -> Iterator[str]:
+    """Yield names for staged files that nobody can guess."""
+    token = os.urandom(8).hex()
+    number = 0
+    while True:
+        yield f"{_STAGED}{token}-{number}"
+        number += 1
+
+
+def draft(root: str, items: Sequence[Item], contents: Sequence[bytes]) -> int:
+    """Write the draft of a journal, with the old bytes of each item that has some; return it open and locked."""
+    head = json.dumps({"form": _FORM, "owner": os.geteuid(), "files": len(items)}).encode() + b"\n"
+    lines = b"".join((head, *(item.line(root) for item in items)))
+    file = f"{root}/{DRAFT}"
+    if len(lines) > _LIMIT:
+        raise OSError(errno.EFBIG, "too many files for one change", file)
+    _place(items, len(lines))
+    handle = atomic.create(file, lines, b"".join(contents))
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(handle)
+        os.unlink(file)
+        raise
+    return handle
+
+
+def _place(items: Sequence[Item], at: int) -> int:
+    """Let the items know where their old bytes are; return where these end."""
+    for item in items:
+        item.offset = at
+        at += item.size
+    return at
+
+
+def is_pending(folder: str) -> bool:
+    """Say whether a folder has a journal that no living writer holds."""
+    try:
+        handle = os.open(f"{folder}/{JOURNAL}", _READ)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return True
 
 
 @contextmanager
-def locked(root_dir: Path, folders: Iterable[Path]) -> Iterator[None]:
-    """Hold ``folders``, all at or below ``root_dir``, for one writer; other writers of any of them wait.
+def opened(folder: str, name: str) -> Iterator[tuple[list[Item], int] | None]:
+    """Open and lock the journal of a dead writer in a real folder, or its draft; None where there is none any more.
 
-    Work that a killed writer left, here or in a folder above, is finished first.
+    What is no whole draft is an empty one: its writer died over it, before it staged anything.
     """
-    held: list[int] = []
-    places = sorted(set(real_paths(folders)))
+    file = f"{folder}/{name}"
     try:
-        for place in places:
-            held.append(_open(place))
-            fcntl.flock(held[-1], fcntl.LOCK_EX)
-        _finish({os.path.realpath(root_dir), *places})
-        yield
-    finally:
-        for handle in held:
-            os.close(handle)
-
-
-def finish(root_dir: Path, folders: Iterable[Path]) -> None:
-    """Finish what a killed writer decided in ``folders``, or in a folder above them."""
-    _finish(set(real_paths((root_dir, *folders))))
-
-
-def _finish(places: set[str]) -> None:
-    above: set[str] = set()
-    for place in places:
-        while place not in above:
-            above.add(place)
-            place = os.path.dirname(place)
-    for place in sorted(above):
-        if os.path.exists(f"{place}/{JOURNAL}"):
-            _recover(place)
-
-
-def _open(folder: str) -> int:
-    try:
-        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UnavailableError(f"{folder}: {error.strerror}") from error
-
-
-def write(root_dir: Path, files: Mapping[Path, bytes | None] | Mapping[str, bytes | None]) -> None:
-    """Replace the content of files below ``root_dir``, in folders that are `locked`: all of them, or none.
-
-    Mode, owner and hard links of a file stay. One that was not there is made; one without content is removed.
-    """
-    root = os.fspath(root_dir)
-    contents = {os.fspath(file): data for file, data in files.items() if data is not None}
-    removed = [os.fspath(file) for file, data in files.items() if data is None]
-    _refuse_unwritable([*contents, *removed])
-    staged: list[str] = []
-    try:
-        for file, data in contents.items():
-            staged.append(_staged(file))
-            _write_new(staged[-1], data, file)
-        staged.append(_staged(f"{root}/{JOURNAL}"))
-        work: list[object] = [_below(root, file) for file in contents]
-        work += [{"remove": _below(root, file)} for file in removed]
-        _write_new(staged[-1], json.dumps(work).encode(), None)
-        _flush_all(staged)
-        handle = os.open(staged[-1], os.O_RDONLY)
-    except OSError as error:
-        for leftover in staged:
-            with suppress(FileNotFoundError):
-                os.unlink(leftover)
-        raise UnavailableError(f"{error.filename or root_dir}: {error.strerror}; nothing was changed") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # the journal is alive as long as its writer is
-        os.rename(staged[-1], f"{root}/{JOURNAL}")
-        _flush(root)
-        _complete(root)
-    except OSError as error:
-        raise UnavailableError(
-            f"{error.filename or root_dir}: {error.strerror}; the next command on {root_dir} finishes the change"
-        ) from error
-    finally:
-        os.close(handle)
-
-
-def _below(root: str, file: str) -> str:
-    return file.removeprefix(f"{root}/") if file.startswith(f"{root}/") else os.path.relpath(file, root)
-
-
-def _recover(root: str) -> None:
-    """Complete a change whose writer is dead; one whose writer lives holds its folders itself."""
-    try:
-        handle = os.open(f"{root}/{JOURNAL}", os.O_RDONLY)
+        handle = os.open(file, _READ)
     except FileNotFoundError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _complete(root)
-    except BlockingIOError:
+        yield None
         return
     except OSError as error:
-        raise UnavailableError(f"{root}: an interrupted change cannot be finished: {error.strerror}") from error
+        raise _refusal(file, "it is no regular file" if error.errno == errno.ELOOP else str(error.strerror)) from error
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise _refusal(file, "it is no regular file")
+        if state.st_uid != os.geteuid():
+            raise _refusal(file, f"it belongs to the user {state.st_uid}, whose next command finishes that change")
+        _lock(handle, file)
+        if not os.fstat(handle).st_nlink:  # another command finished it meanwhile
+            yield None
+            return
+        try:
+            items = _parse(folder, file, handle, state.st_size)
+        except InputError:
+            if name == JOURNAL:
+                raise
+            items = []
+        yield items, handle
     finally:
         os.close(handle)
 
 
-def _complete(root: str) -> None:
-    journal = f"{root}/{JOURNAL}"
-    with open(journal, "rb") as stream:
-        work = json.load(stream)
-    _take_names([f"{root}/{name}" for name in work if isinstance(name, str)])
-    for item in work:
-        if isinstance(item, dict):
-            with suppress(FileNotFoundError):
-                os.unlink(f"{root}/{item['remove']}")
-    os.unlink(journal)
-
-
-def _staged(file: str) -> str:
-    folder, slash, name = file.rpartition("/")
-    return f"{folder}{slash}.{name}{_SUFFIX}"
-
-
-def _refuse_unwritable(files: Iterable[str]) -> None:
-    problems = []
-    folders: dict[str, bool] = {}
-    for file in files:
-        folder = os.path.dirname(file) or "."
-        if folder not in folders:
-            folders[folder] = os.access(folder, os.W_OK | os.X_OK)
-        if not os.access(file, os.W_OK) and os.path.lexists(file):
-            problems.append(f"{file}: is read-only; nothing was changed")
-        elif not folders[folder]:
-            problems.append(f"{folder}: no right to write in this folder; nothing was changed")
-    if problems:
-        raise UnavailableError(*dict.fromkeys(problems))
-
-
-def _write_new(path: str, data: bytes, like: str | None) -> None:
-    """Write a new file, with the mode and owner of another; where that is missing, for all to read."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _lock(handle: int, file: str) -> None:
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(handle, rest) :]
-        if like is not None and not os.path.lexists(like):
-            os.fchmod(handle, 0o644)
-        elif like is not None:
-            state = os.stat(like)
-            if (state.st_uid, state.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(handle, state.st_uid, state.st_gid)
-            os.fchmod(handle, state.st_mode & 0o7777)
-    finally:
-        os.close(handle)
-
-
-def _take_names(files: Sequence[str]) -> None:
-    """Let the new contents take the places of their files, many of them several at a time.
-
-    A rename waits for a server on a network's disk, and on ext4 without a journal until the disk has discarded the old
-    blocks: 600 of them took 0.4 s one by one, 0.05 s so.
-    """
-    if len(files) <= MANY:
-        for file in files:
-            _take_name(file)
-        return
-    from threading import Thread
-
-    size = -(-len(files) // _THREADS)  # neighbors stay together, as the renames in one folder wait for each other
-    errors: list[OSError] = []
-    threads = [Thread(target=_take_some, args=(files[at : at + size], errors)) for at in range(0, len(files), size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
-def _take_some(files: Sequence[str], errors: list[OSError]) -> None:
-    try:
-        for file in files:
-            _take_name(file)
+        fcntl.flock(handle, fcntl.LOCK_EX)
     except OSError as error:
-        errors.append(error)
+        raise UnavailableError(Problem(f"cannot be locked: {error.strerror}", file=file)) from error
 
 
-def _take_name(file: str) -> None:
-    """Let the new content take the file's place, unless that is done; one with several names is written through."""
-    staged = _staged(file)
+def _parse(folder: str, file: str, handle: int, size: int) -> list[Item]:
+    real: dict[str, str] = {}
+    items: dict[str, Item] = {}
+    names: set[str] = set()
+    with open(os.dup(handle), "rb") as stream:
+        head = _object(stream.readline(_LINE), file)
+        count = head.get("files")
+        if head.get("form") != _FORM or not isinstance(count, int) or not 0 < count <= size:
+            raise _refusal(file, "it is not written as one is")
+        if head.get("owner") != os.geteuid():
+            raise _refusal(file, "another user wrote it")
+        at = stream.tell()
+        for _ in range(count):
+            line = stream.readline(_LINE)
+            at += len(line)
+            item = _item(folder, _object(line, file), file, real)
+            if at > _LIMIT or item.file in items or item.staged in names:
+                raise _refusal(file, "it is not written as one is")
+            items[item.file] = item
+            names.add(item.staged)
+    found = list(items.values())
+    if _place(found, at) != size:
+        raise _refusal(file, "its end is missing, or something stands behind it")
+    return found
+
+
+def _object(line: bytes, file: str) -> dict[str, object]:
     try:
-        links = os.stat(file).st_nlink
-    except FileNotFoundError:
-        links = 0
-    if links <= 1:
-        with suppress(FileNotFoundError):
-            os.replace(staged, file)
-    elif os.path.exists(staged):
-        with open(staged, "rb") as new, open(file, "wb") as old:
-            old.write(new.read())
-        os.unlink(staged)
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise _refusal(file, "it is not written as one is")
+    return found
 
 
-def _flush_all(paths: Sequence[str]) -> None:
-    """Flush files to the disk: one by one while they are few, for the disk's whole queue waits for each of them."""
-    if len(paths) > MANY:
-        os.sync()
-        return
-    for path in paths:
-        _flush(path)
+def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, str]) -> Item:
+    path, old, new, size, staged = (said.get(key) for key in ("path", "old", "new", "size", "staged"))
+    if (
+        not isinstance(path, str)
+        or not isinstance(staged, str)
+        or not re.fullmatch(_STAGED_NAME, staged)
+        or not (old is None or (isinstance(old, str) and re.fullmatch(_DIGEST, old)))
+        or not (new is None or (isinstance(new, str) and re.fullmatch(_DIGEST, new)))
+        or not isinstance(size, int)
+        or not 0 <= size <= (0 if old is None else regular.LIMIT)
+        or old == new
+    ):
+        raise _refusal(journal, "it is not written as one is")
+    if not _is_canonical(folder, path, real):
+        raise _refusal(journal, f"it names {path!r}, which leads out of the folder")
+    return Item(os.path.join(folder, path), old, new, size, staged)
 
 
-def _flush(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _is_canonical(folder: str, path: str, real: dict[str, str]) -> bool:
+    """Say whether a path leads below a real folder by no link; what is known of folders is kept in ``real``."""
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return False
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        if b"\0" in os.fsencode(path):
+            return False
+    except ValueError:  # no file can have such a name
+        return False
+    above = os.path.dirname(os.path.join(folder, path))
+    if above not in real:
+        real[above] = os.path.realpath(above)
+    return real[above] == above
+
+
+def _refusal(file: str, why: str) -> InputError:
+    import shlex
+
+    hint = f"nothing was done; look at it, and remove it: rm {shlex.quote(file)}"
+    return InputError(Problem(f"is no journal of packyard that can be followed: {why}", file=file, hint=hint))

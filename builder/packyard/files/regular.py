@@ -5,8 +5,10 @@ A pipe is not waited for, a device not read, a file that never ends not swallowe
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from collections.abc import Callable
 
 from packyard.errors import InputError, Problem, UnavailableError
 
@@ -17,19 +19,21 @@ LIMIT = 64 * 1024 * 1024
 _FOR_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-def read(file: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
-    """Return the bytes of a regular file, links followed.
+def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[[str], str] | None = None) -> bytes:
+    """Return the bytes of a regular file, links followed; with ``resolve`` to where it says that a link may lead.
 
     Raises `InputError` where it is missing, something else, or longer than ``limit`` bytes, and `UnavailableError`
     where it may not be read.
     """
     name = os.fspath(file)
     try:
-        handle = os.open(name, _FOR_READING)
+        handle = _open(name, resolve)
     except OSError as error:
         if not os.path.isfile(name):
             raise InputError(Problem("is no regular file", file=name)) from error
         raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    except ValueError as error:  # it has a NUL, say
+        raise InputError(Problem("is a name that no file can have", file=name)) from error
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
@@ -44,3 +48,14 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
     if len(data) > limit:
         raise InputError(Problem(f"is longer than {limit} bytes", file=name))
     return data
+
+
+def _open(name: str, resolve: Callable[[str], str] | None) -> int:
+    if resolve is None:
+        return os.open(name, _FOR_READING)
+    try:
+        return os.open(name, _FOR_READING | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK):  # the second is what FreeBSD says of a link
+            raise
+    return os.open(resolve(name), _FOR_READING | os.O_NOFOLLOW)

@@ -9,21 +9,17 @@ This is the library's way in::
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.files import journal
-from packyard.files.tree import Tree
+from packyard.files.tree import Keep, Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Copies, Plan, plan, plan_unset
 from packyard.text.value import Value
-
-#: Told of a change before it is made: the bytes of every file before (None where there was none) and after (None where
-#: there is none then).
-Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, "bytes | None"]], None]
 
 
 class PackageChange(Value):
@@ -204,8 +200,8 @@ def apply(
     With ``kpt`` directories with a Kptfile are packages too.
     """
     tree = Tree(directory)
-    packages = find_packages(tree, recursive=recursive, kpt=kpt)
-    with journal.locked(directory, [directory / package for package in _reached(tree, packages, recursive, kpt)]):
+    with nullcontext() if dry_run else tree.locked():
+        packages = find_packages(tree, recursive=recursive, kpt=kpt)
         changes, problems = _plan_all(tree, packages, plan_package)
         found = {name for change in changes for name in change.plan.counts}
         if not problems:
@@ -213,22 +209,8 @@ def apply(
         refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
         if not dry_run:
             files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
-            if keep and files:
-                paths = {path: directory / path for path in files}
-                before: dict[Path, bytes | None] = {}
-                for item in reversed(changes):  # of two packages that reach a file the first saw it as it was
-                    old = item.before.files
-                    before.update((paths[_join(item.package, path)], old[path]) for path in item.plan.files)
-                keep(before, {paths[path]: data for path, data in files.items()})
-            tree.write(files)
+            tree.write(files, keep)
     return changes
-
-
-def _reached(tree: Tree, packages: list[str], recursive: bool, kpt: bool) -> list[str]:
-    """Return the packages that a change may write to: a Kptfile's setters reach those below it."""
-    if recursive or not kpt or not (tree.root_dir / KPTFILE).exists():
-        return packages
-    return sorted({*packages, *find_packages(tree, recursive=True, kpt=True)})
 
 
 def _plan_all(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.files import journal
-from packyard.files.tree import Tree
-from packyard.setters.change import Keep
+from packyard.files.tree import Keep, Tree
 from packyard.setters.directory import read_resources
 from packyard.setters.krmfile import NAME
 
@@ -21,7 +20,7 @@ def find_folders(directory: Path, *, recursive: bool) -> list[str]:
     if not recursive or directory.is_file():
         return [""]
     below = [folder for folder, folders, files in Tree(directory).walk() if folder and NAME in (*files, *folders)]
-    return ["", *sorted(below, key=lambda folder: [part.encode() for part in (*folder.split("/"), NAME)])]
+    return ["", *sorted(below, key=lambda folder: [os.fsencode(part) for part in (*folder.split("/"), NAME)])]
 
 
 def read(tree: Tree, folder: str, *, below_too: bool = False) -> dict[str, bytes]:
@@ -40,15 +39,12 @@ def rewrite(
     tree = Tree(root_dir)
     if not root_dir.is_dir():
         raise InputError(Problem("no such file or directory", file=str(directory)))
-    reached = find_folders(directory, recursive=True) if below_too else folders
-    with journal.locked(root_dir, [root_dir / folder for folder in reached]):
+    with tree.locked(below=not only):
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
             before |= read(tree, folder, below_too=below_too)
         after = {path: data for path, data in _change_all(root_dir, before, change).items() if data != before[path]}
-        if keep and after:
-            keep({root_dir / path: before[path] for path in after}, {root_dir / path: after[path] for path in after})
-        tree.write(after)
+        tree.write(after, keep)
 
 
 def root_of(directory: Path) -> Path:

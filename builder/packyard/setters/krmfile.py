@@ -14,12 +14,9 @@ openAPI:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
-from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.errors import InputError, Problem
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.text.document import check_keys, parse_text
@@ -111,24 +108,6 @@ class Krmfile:
 def parse_krmfile(source: Source) -> Krmfile:
     """Parse a Krmfile; within `Sharing` one of equal text and name is the same."""
     return once(("krmfile", source.name, source.text), lambda: Krmfile(source))
-
-
-def create(file: Path) -> None:
-    """Write a Krmfile that defines nothing, where there is none, with the mode that kustomize 3.8.7 gives it."""
-    new = file.with_name(f".{NAME}.packyard-new")
-    try:
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(EMPTY)
-        os.link(new, file)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ConflictError("directory already initialized with a Krmfile") from error
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UnavailableError(f"open {file}: {reason}") from error
-    finally:
-        with suppress(OSError):
-            new.unlink()
 
 
 def _section(root: Mapping) -> Mapping | None:

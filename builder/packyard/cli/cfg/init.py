@@ -7,8 +7,9 @@ from pathlib import Path
 
 from packyard.cli import state
 from packyard.cli.flags import Declared
-from packyard.errors import ConflictError, UsageError
-from packyard.setters.krmfile import EMPTY, NAME, create
+from packyard.errors import ConflictError, UnavailableError, UsageError
+from packyard.files.tree import Tree
+from packyard.setters.krmfile import EMPTY, NAME
 
 FLAGS = Declared()
 
@@ -18,10 +19,15 @@ def init(words: Sequence[str]) -> int:
     arguments = FLAGS.parse(words).arguments
     if len(arguments) > 1:
         raise UsageError(f"accepts between 0 and 1 arg(s), received {len(arguments)}")
-    file = Path(*arguments) / NAME
-    try:
-        create(file)
-    except ConflictError as error:
-        raise UsageError(str(error)) from error
-    state.keep(file.parent, "cfg init")({file: None}, {file: EMPTY})
+    folder = Path(*arguments)
+    tree = Tree(folder)
+    if not folder.exists():
+        raise UnavailableError(f"open {folder / NAME}: no such file or directory")
+    if not folder.is_dir() or tree.has(NAME) or (folder / NAME).is_symlink():
+        raise UsageError("directory already initialized with a Krmfile")
+    with tree.locked(below=False):
+        try:
+            tree.write({NAME: EMPTY}, state.keep(folder, "cfg init"), mode=0o600)  # the mode that kustomize gives it
+        except ConflictError as error:
+            raise UsageError("directory already initialized with a Krmfile") from error
     return 0

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, tablewriter
+from packyard.cli import output, state, tablewriter
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
-from packyard.files import journal
 from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
@@ -30,7 +29,7 @@ def list_package_setters(words: Sequence[str]) -> int:
     tree = Tree(Path(folder))
     try:
         packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
-        journal.finish(tree.root_dir, [tree.root_dir / package for package in packages])
+        state.tell_pending(tree)
         first = read_krmfile(read_package(tree, packages[0]))
     except InputError:
         if (code := _list_version1(folder, names)) is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packyard.files import journal
-from packyard.setters.change import Keep
+from packyard.files.tree import Keep, Tree
 from packyard.setters.definition import Setter
 from packyard.source.enabling import component, replaced, rivals
 from packyard.source.enabling.component import Component
@@ -48,7 +48,7 @@ def disable(directory: Path, *names: str, dry_run: bool = False, keep: Keep | No
 def _change(
     directory: Path, names: Sequence[str], act: Callable[[Draft, Component], None], dry_run: bool, keep: Keep | None
 ) -> Outcome:
-    with journal.locked(directory, [directory]), Sharing():
+    with nullcontext() if dry_run else Tree(directory).locked(), Sharing():
         draft = Draft(directory)
         options = [component.read(draft.tree, name) for name in dict.fromkeys(names)]
         for option in options:
@@ -57,12 +57,7 @@ def _change(
         before = {path: old for path, (old, _) in changed.items()}
         after = {path: new for path, (_, new) in changed.items()}
         if changed and not dry_run:
-            if keep:
-                keep(
-                    {directory / path: data for path, data in before.items()},
-                    {directory / path: data for path, data in after.items()},
-                )
-            draft.tree.write(after)
+            draft.tree.write(after, keep)
         setters = {name: setter for option in options for name, setter in option.setters.items()}
         return Outcome(tuple(option.name for option in options), setters, before, after)
 

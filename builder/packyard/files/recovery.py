@@ -1,0 +1,177 @@
+"""After a crash: a dead writer's change is finished, or taken back, and nothing that was changed since is lost.
+
+A draft leaves nothing but staged files, which go with it. A journal is obeyed where all that it says still holds: each
+file has its old bytes, or the new ones, or a part of both as only packyard leaves it. Else it stops who comes, who
+chooses by `settle`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
+
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.files import atomic, regular
+from packyard.files.journal import DRAFT, JOURNAL, Item, digest, opened
+
+_OLD, _NEW, _TORN = "has its old bytes", "has its new bytes", "was written in part"
+_KNOWN = (_OLD, _NEW, _TORN)
+_EDITED = "was changed after an interrupted command; nothing was done"
+_LOST = "has its old bytes, and the new ones of an interrupted command are gone; nothing was done"
+
+
+def recover(folder: str) -> None:
+    """Finish what a dead writer decided in a real folder, and remove what it only began.
+
+    Raises `ConflictError` with every file that was changed since; nothing is done then.
+    """
+    with opened(folder, DRAFT) as draft:
+        if draft:
+            _remove((item.staged for item in draft[0]), f"{folder}/{DRAFT}")
+    with opened(folder, JOURNAL) as journal:
+        if journal:
+            items, handle = journal
+            states = [(item.file, _state(item, handle)) for item in items]
+            problems = [
+                Problem(state, file=file, hint=ways_out(folder)) for file, state in states if state not in _KNOWN
+            ]
+            if problems:
+                raise ConflictError(*problems)
+            _end(folder, items, items, handle, back=False)
+
+
+def settle(folder: str, *, back: bool) -> tuple[list[str], list[str]]:
+    """Finish a dead writer's change in a real folder, or take it back, but for the files that were changed since.
+
+    Return the files that have now what they should have, and those that were left as they are.
+    """
+    with opened(folder, JOURNAL) as journal:
+        if not journal:
+            return [], []
+        items, handle = journal
+        known = [item for item in items if _state(item, handle, back=back) in _KNOWN]
+        _end(folder, items, known, handle, back=back)
+        done = {item.file for item in known}
+        return sorted(done), sorted(item.file for item in items if item.file not in done)
+
+
+def ways_out(folder: str) -> str:
+    """Say what to type where an interrupted change cannot be finished by itself."""
+    import shlex
+
+    quoted = shlex.quote(folder)
+    return (
+        f"to finish the change but for what was changed since: packyard undo --finish {quoted}; "
+        f"to take it back: packyard undo --take-back {quoted}"
+    )
+
+
+def _end(folder: str, items: Sequence[Item], known: Sequence[Item], handle: int, *, back: bool) -> None:
+    try:
+        for item in known:
+            if back:
+                give_back(item, handle)
+            else:
+                _go_on(item, handle)
+        _remove((item.staged for item in items), f"{folder}/{JOURNAL}")
+    except OSError as error:
+        file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else folder
+        what = "taken back" if back else "finished"
+        message = f"an interrupted change cannot be {what}: {error.strerror or error}"
+        raise UnavailableError(Problem(message, file=file, hint=ways_out(folder))) from error
+
+
+def _remove(staged: Iterable[str], journal: str) -> None:
+    for file in staged:
+        with suppress(FileNotFoundError):
+            os.unlink(file)
+    os.unlink(journal)
+
+
+def _go_on(item: Item, handle: int) -> None:
+    """Give a file its new bytes, unless it has them."""
+    state = _state(item, handle)
+    if state == _NEW:
+        return
+    if item.new is None:
+        os.unlink(item.file)
+        return
+    if state == _OLD and (item.old is None or atomic.can_stand_for(item.staged, item.file)):
+        with suppress(OSError) if item.old else nullcontext():  # a mount, say, is written through
+            os.rename(item.staged, item.file)
+            return
+    old, new = item.old_bytes(handle), _staged_bytes(item)
+    if old is None or new is None:
+        raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
+    atomic.write_through(item.file, old, new)
+
+
+def give_back(item: Item, handle: int) -> None:
+    """Give a file its old bytes again if it has the new ones, or a part of them."""
+    state = _state(item, handle, back=True)
+    if state not in (_NEW, _TORN):
+        return
+    if item.old is None:
+        os.unlink(item.file)
+        return
+    if item.new is None and os.path.lexists(item.staged):  # the file itself, under another name
+        os.rename(item.staged, item.file)
+        return
+    old, new = item.old_bytes(handle), _content(item.file)
+    if old is None:
+        raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
+    if new is None:
+        with suppress(FileExistsError):
+            atomic.stage(item.staged, old, None)
+        os.rename(item.staged, item.file)
+        return
+    # What took the place of the old file leaves its name to a copy of that.
+    if state == _NEW and not os.path.lexists(item.staged) and atomic.stage(item.staged, old, item.file):
+        atomic.flush(item.staged)
+        if os.lstat(item.file).st_nlink == 1:
+            with suppress(OSError):
+                os.rename(item.staged, item.file)
+                return
+    atomic.write_through(item.file, new, old)
+
+
+def _state(item: Item, handle: int, *, back: bool = False) -> str:
+    """Say what a file has: its old or its new bytes, or a part of both; or why nobody can tell what it should have."""
+    try:
+        data = _content(item.file)
+    except InputError:  # a folder or a link by now
+        return _EDITED
+    found = None if data is None else digest(data)
+    if found == item.new:
+        return _NEW
+    if found == item.old:
+        return _OLD if back or item.new is None or _staged_bytes(item) is not None else _LOST
+    if data is not None and item.old and item.new:
+        old, new = item.old_bytes(handle), _staged_bytes(item)
+        if old is not None and new is not None and atomic.is_torn(data, old, new):
+            return _TORN
+    return _EDITED
+
+
+def _staged_bytes(item: Item) -> bytes | None:
+    """Return the new bytes, if they are those, in a file that is one's own or the owner's, under no further name."""
+    try:
+        state, data = os.lstat(item.staged), _content(item.staged)
+    except (FileNotFoundError, InputError):
+        return None
+    owners = {os.geteuid()}
+    with suppress(FileNotFoundError):
+        owners.add(os.lstat(item.file).st_uid)
+    same = data is not None and digest(data) == item.new
+    return data if same and state.st_uid in owners and state.st_nlink == 1 else None
+
+
+def _content(file: str) -> bytes | None:
+    """Return the bytes of a file; None where there is none. A link is not followed."""
+    return regular.read(file, resolve=_no_link) if os.path.lexists(file) else None
+
+
+def _no_link(file: str) -> str:
+    raise InputError(Problem("is a link", file=file))
