@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gc
 import io
 import os
 import random
@@ -126,6 +127,8 @@ def forked(command: Callable[[], int | None], faulty: Faulty | None = None) -> O
         warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads: they are not used there
         child = os.fork()
     if not child:
+        gc.disable()  # what it would finalize may wait for a thread that is not here
+        signal.alarm(60)
         code, text = 3, ""
         said = io.BytesIO()
         sys.stdout = sys.stderr = io.TextIOWrapper(said, "utf-8", "backslashreplace", write_through=True)

@@ -113,6 +113,18 @@ def test_new_files_that_vanished_after_a_crash_stop_the_next_command(tmp_path: P
     assert not leftovers(root)
 
 
+@pytest.mark.parametrize("sizes", [(5000, 5000), (5000, 9000), (9000, 5000), (10, 5000), (5000, 0)])
+def test_a_file_that_was_written_in_part_is_known_from_one_that_was_edited(sizes: tuple[int, int]) -> None:
+    old, new = b"o" * sizes[0], b"n" * sizes[1]
+    room = max(sizes)
+    for done in range(0, len(new) + 1, 512):
+        torn = new[:done] + old.ljust(room, b"\0")[done:]
+        assert atomic.is_torn(torn, old, new)
+        assert not atomic.is_torn(torn + b"mine", old, new)
+        assert not atomic.is_torn(b"M" + torn[1:], old, new)
+    assert not atomic.is_torn(old[:-1], old, new)
+
+
 def at_call(monkeypatch: pytest.MonkeyPatch, holder: object, name: str, act: Callable[[], object]) -> None:
     """Do something right before the first call of a function."""
     real = getattr(holder, name)

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.errors import UnavailableError, on_one_line
+from packyard.errors import UnavailableError
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

@@ -150,20 +150,18 @@ def opened(folder: str, name: str) -> Iterator[tuple[list[Item], int] | None]:
     """
     file = f"{folder}/{name}"
     try:
+        _check(os.lstat(file), file)  # before it is opened: another user's cannot be, and that would say nothing
         handle = os.open(file, _READ)
     except FileNotFoundError:
         yield None
         return
     except OSError as error:
-        raise _refusal(file, "it is no regular file" if error.errno == errno.ELOOP else str(error.strerror)) from error
+        raise _refusal(file, str(error.strerror)) from error
     try:
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            raise _refusal(file, "it is no regular file")
-        if state.st_uid != os.geteuid():
-            raise _refusal(file, f"it belongs to the user {state.st_uid}, whose next command finishes that change")
         _lock(handle, file)
-        if not os.fstat(handle).st_nlink:  # another command finished it meanwhile
+        state = os.fstat(handle)
+        _check(state, file)
+        if not state.st_nlink:  # another command finished it meanwhile
             yield None
             return
         try:
@@ -175,6 +173,13 @@ def opened(folder: str, name: str) -> Iterator[tuple[list[Item], int] | None]:
         yield items, handle
     finally:
         os.close(handle)
+
+
+def _check(state: os.stat_result, file: str) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise _refusal(file, "it is no regular file")
+    if state.st_uid != os.geteuid():
+        raise _refusal(file, f"it belongs to the user {state.st_uid}, whose next command finishes that change")
 
 
 def _lock(handle: int, file: str) -> None:
