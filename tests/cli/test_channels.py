@@ -62,7 +62,10 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
     channel = tmp_path / "ch"
     for status in ("published", "unchanged"):
         assert done("publish", *sources, "--to", channel) == f"{status:<10} 1.2.0/p.tar.gz  {file}  tar {tar}\n"
-    listed = done("list", "--from", channel).splitlines()
+    narrow = done("list", "--from", channel).splitlines()
+    assert [line.strip() for line in narrow[2:]] == [file, f"tar {tar}"]
+    assert all(len(line) <= 80 for line in narrow)
+    listed = done("list", "--from", channel, "--wide").splitlines()
     assert re.fullmatch(rf"p +1\.2\.0 +f +\d+ +{file} +tar {tar}", listed[1])
     for number, reference in enumerate(("p", "p@1.2.0", "p@v1.2")):
         process = packyard("get", reference, "--from", channel, "--into", tmp_path / str(number))

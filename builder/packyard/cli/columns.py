@@ -17,15 +17,15 @@ _INDENT = "    "
 _LEAST = 8
 
 
-def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, prose: bool) -> Iterator[str]:
+def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, prose: int) -> Iterator[str]:
     """Yield the header and the rows; without ``wide`` what is too long for the room ends in ``…``.
 
     A name that leaves no room for the other columns has a line of its own.
     """
     shown = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     room = shutil.get_terminal_size().columns
-    split = prose and not wide
-    cells = [row[:-1] if split else row for row in shown]
+    kept = len(columns) - (0 if wide else prose)
+    cells = [row[:kept] for row in shown]
     widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
     if not wide:
         widths = _fitted(widths, [display_width(cell) for cell in cells[0]], room)
@@ -36,8 +36,8 @@ def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, 
             first = ""
         fitted = [_to_width(cell, size, cut=not wide) for cell, size in zip(rest, widths[1:], strict=True)]
         yield "  ".join([_to_width(first, widths[0], cut=False), *fitted]).rstrip()
-        if split and number and whole[-1]:
-            yield _INDENT + _to_width(whole[-1], room - len(_INDENT), cut=True).rstrip()
+        for text in filter(None, whole[kept:] if number else ()):
+            yield _INDENT + _to_width(text, room - len(_INDENT), cut=True).rstrip()
 
 
 def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:

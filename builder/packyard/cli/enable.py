@@ -90,7 +90,7 @@ def _list(folders: list[Path], arguments: argparse.Namespace) -> None:
             output.line(f"{folder}:")
         cells = [(name, "yes" if done else "", text) for where, name, done, text in rows if where == folder]
         if cells:
-            output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=True)
+            output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
 
 
 def _tell(folder: Path, outcome: Outcome, done: str) -> None:

@@ -66,7 +66,7 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         )
         for each in entries
     ]
-    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows, wide=arguments.wide)
+    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows, wide=arguments.wide, prose=2)
     return 0
 
 

@@ -116,11 +116,11 @@ def _in_json(sign: str) -> str:
     return sign if on_one_line(sign) == sign else json.dumps(sign)[1:-1]
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False, prose: bool = False) -> None:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False, prose: int = 0) -> None:
     """Print a table that fits the terminal, or 80 columns; names, the first column, are never cut.
 
-    With ``prose`` the last column is text for which each row has a line of its own. With ``wide`` every row is one
-    line with all its text.
+    The last columns, as many as ``prose`` says, have a line each of their own. With ``wide`` every row is one line with
+    all its text.
     """
     from packyard.cli import columns as layout
 

@@ -73,7 +73,7 @@ def _values(listed: Mapping[str, Sequence[Row]]) -> dict[str, str | Sequence[str
 
 
 def _show(package_dir: Path, rows: list[Row], *, wide: bool) -> None:
-    output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=True)
+    output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
     missing = [f"{row.name}=…" for row in rows if row.must_be_set]
     if missing:
         output.story(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
@@ -83,7 +83,7 @@ def _tell_rules(rows: list[RuleRow], *, only_broken: bool, wide: bool) -> None:
     if rows and not only_broken:
         output.line()
         cells = [(row.rule, _HOLDS[row.holds], row.message) for row in rows]
-        output.table(_RULE_COLUMNS, cells, wide=wide, prose=True)
+        output.table(_RULE_COLUMNS, cells, wide=wide, prose=1)
     for row in rows:
         if row.broken:
             output.warning(str(row.broken))
