@@ -67,9 +67,9 @@ def set_from(text: str, package: Path) -> None:
 def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in package.iterdir()}
     assert values(package) == "{}\n"
-    done("set", package, *(f"{name}={text}" for name, text in ODD.items()), "LIST=a b", "LIST=1", "LIST=")
+    done("set", package, *(f"{name}={text}" for name, text in ODD.items()), "LIST=a b", "LIST=1", "LIST=null")
     given = values(package)
-    assert yaml.safe_load(given) == {**ODD, "LIST": ["a b", "1", ""]}
+    assert yaml.safe_load(given) == {**ODD, "LIST": ["a b", "1", "null"]}
     after = {path.name: path.read_bytes() for path in package.iterdir()}
     for name, data in before.items():
         (package / name).write_bytes(data)
@@ -114,5 +114,5 @@ def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[st
         parsed = valuesfile.parse(text.encode(), "values")
     except PackyardError as error:
         raise AssertionError(f"{error}: {text!r}") from error
-    assert {name: item.texts for name, item in parsed.given.items()} == expected
+    assert {name: item.texts or [""] for name, item in parsed.given.items()} == expected
     assert yaml.safe_load(text) == values
