@@ -370,8 +370,10 @@ def test_the_address_goes_before_netrc(netrc: Callable[[str], None]) -> None:
         get(with_user(server))
         get(with_user(server, "user"))
         get(with_user(server, "us%C3%A9r:p%40:"))
+        get(with_user(server, ":key"))
         get(server.address)
-    assert authorizations(server) == ["user:given", "user:", "usér:p@:", "other:other"]
+        get(with_user(server, ""))
+    assert authorizations(server) == ["user:given", "user:", "usér:p@:", ":key", "other:other", "other:other"]
 
 
 def test_a_redirection_on_the_same_server_keeps_them_and_any_other_drops_them(netrc: Callable[[str], None]) -> None:

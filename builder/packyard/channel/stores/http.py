@@ -27,9 +27,8 @@ class HTTPStore:
     def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
         parts = _split(address)
         host = parts.netloc.rpartition("@")[2]
-        self._credentials = (
-            None if host == parts.netloc else (unquote(parts.username or ""), unquote(parts.password or ""))
-        )
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        self._credentials = (user, password) if user or password else None
         self._base = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/"
         self._patience = patience
 
