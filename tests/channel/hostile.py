@@ -130,7 +130,8 @@ class Grammar:
         if chosen == 12:
             return "[" * 500 + "]" * 500
         if chosen == 13:
-            return "[" + ",".join([self.value(depth + 1)] * self.random.choice([0, 1, 3, 1000])) + "]"
+            item, count = self.value(depth + 1), self.random.choice([0, 1, 3, 1000])
+            return "[" + ",".join([item] * min(count, 1 + 1_000_000 // len(item))) + "]"
         pairs = [
             f"{json.dumps(self.random.choice([*TEXTS, 'name', 'size']))}: {self.value(depth + 1)}" for _ in range(3)
         ]
