@@ -51,8 +51,11 @@ class Tree:
         self._root = ""
 
     def has_file(self, path: str) -> bool:
-        """Say whether there is a regular file, or a link to one."""
-        return os.path.isfile(self._file(path))
+        """Say whether there is a regular file, or a link to one; in a folder that is a link out of the root none is."""
+        try:
+            return os.path.isfile(self._file(path))
+        except _OutsideError:
+            return False
 
     def has(self, path: str) -> bool:
         """Say whether there is anything, or a link to it; in a folder that is a link out of the root nothing is."""
