@@ -119,7 +119,7 @@ class Outcome:
     text: str
 
 
-def forked(command: Callable[[], int | None], faulty: Faulty | None = None) -> Outcome:
+def forked(command: Callable[[], object], faulty: Faulty | None = None) -> Outcome:
     """Run a command in a process of its own, with faults."""
     reader, writer = os.pipe()
     tell = os.write
@@ -136,7 +136,8 @@ def forked(command: Callable[[], int | None], faulty: Faulty | None = None) -> O
             if faulty:
                 faulty.install(setattr)
             try:
-                code = command() or 0
+                result = command()
+                code = result if isinstance(result, int) else 0
                 text = said.getvalue().decode()
             except PackyardError as error:
                 code, text = 1, str(error)
