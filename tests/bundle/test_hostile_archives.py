@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from packyard.bundle import tar
 from packyard.bundle.archive import LIMITS, Limits, Member, compress, decompress, pack, read, unpack
-from packyard.errors import IntegrityError
+from packyard.errors import InputError, IntegrityError
 
 Refuse = Callable[..., None]
 
@@ -405,3 +405,83 @@ def test_special_mode_bits_and_owners_are_dropped(tmp_path: Path) -> None:
     file = unpack(by_tarfile(info), tmp_path, top="top") / "a"
     assert file.stat().st_mode & 0o7022 == 0
     assert file.stat().st_uid != 12345
+
+
+# Names that mean something to packyard, to version control, or to other systems
+
+RESERVED = [
+    *(".git/config", ".GIT/config", ".git./a", ".git /a", "d/.git", "git~1/config", ".hg/hgrc", ".svn/entries"),
+    *(".g\u200cit/config", "\ufeff.git/config", "\uff0egit/config", ".\u017fvn/entries", ".git\u202f"),
+    *(".packyard-journal", "d/.packyard-0123456789abcdef/a", ".Packyard-journal", ".p\u200backyard-x", "PACKYA~1"),
+    *(".cm.yaml.packyard-new", "cm.yaml.PACKYARD-NEW", "cm.yaml.packyard-new. ", "d.packyard-new/a"),
+    *("CON", "con.txt", "aux/a", "NUL .txt", "com1", "COM\u00b2.yaml", "lpt9", "conin$", "prn."),
+    *("a:b", "a<b", "a>b", 'a"b', "a|b", "a?b", "a*b", "a.", "a ", "d./a", "d /a", "...", "a:$DATA"),
+]
+
+
+@pytest.mark.parametrize("path", RESERVED, ids=ascii)
+def test_no_bundle_brings_a_name_that_means_something_else_somewhere(path: str, refuse: Refuse) -> None:
+    refuse(named(f"top/{path}"), "has a part|has the character")
+    with pytest.raises(InputError, match="has a part|has the character"):
+        pack("top", [Member(path=path, data=b"")])
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/a", "git", "console", "com10", "a~1", "x.packyard", "a.b.c"])
+def test_a_name_that_only_looks_like_one_of_those_is_taken(path: str) -> None:
+    assert [member.path for member in read(compress(pack("top", [Member(path=path, data=b"")])))] == [path]
+
+
+@pytest.mark.parametrize("unseen", ["\u200c", "\u200d", "\u200e", "\u206a", "\ufeff"], ids=ascii)
+def test_files_that_differ_in_what_a_file_system_does_not_see(refuse: Refuse, unseen: str) -> None:
+    refuse(named("top/README.md", f"top/READ{unseen}ME.md"), "collides with 'top/README.md'")
+
+
+# What readers of tar take differently
+
+
+def pax(*records: bytes) -> bytes:
+    return b"".join(b"%d %s\n" % (len(record) + 4, record) for record in records)
+
+
+@pytest.mark.parametrize(
+    ("headers", "match"),
+    [
+        ([("x", pax(b"path=top/b", b"path=top/c"))], "gives two names"),
+        ([("x", pax(b"path=top/b")), ("x", pax(b"path=top/c"))], "'top/b' has another name too: 'top/c'"),
+        ([("L", b"top/b\0"), ("x", pax(b"path=top/c"))], "has another name too"),
+        ([("x", pax(b"path=top/c")), ("L", b"top/b\0")], "has another name too"),
+        ([("x", b"8 path=\n")], "empty name"),
+    ],
+)
+def test_an_entry_with_two_names_or_an_empty_one(headers: list[tuple[str, bytes]], match: str, refuse: Refuse) -> None:
+    refuse(packed([*(tar.Entry(name="x", kind=kind, data=data) for kind, data in headers), tar.Entry("top/a")]), match)
+
+
+def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Refuse) -> None:
+    header = bytearray(tar.write([tar.Entry(name=f"top/{'d' * 140}/a")])[:512])
+    header[508:512] = b"tar\0"
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    refuse(compress(bytes(header) + bytes(10240)), "something behind its last field")
+
+
+def test_many_extended_headers(refuse: Refuse) -> None:
+    header = tar.Entry(name="x", kind="x", data=b"5 a=\n" * 13_000)
+    refuse(packed([header] * 40), "the extended headers are larger than")
+    refuse(packed([tar.Entry(name="x", kind="g")] * 17_000), "the extended headers are larger than")
+
+
+def test_more_folders_than_allowed_though_none_has_an_entry(refuse: Refuse) -> None:
+    deep = "/".join("d" * 20)
+    many = named(*(f"top/{number}/{deep}/a" for number in range(10)))
+    refuse(many, "more than 100 entries", limits=Limits(entries=100))
+
+
+def test_a_package_that_would_be_refused_when_it_is_read_is_not_packed() -> None:
+    for members in (
+        [Member(path="a", data=bytes(LIMITS.file_size + 1))],
+        [Member(path=str(number), data=bytes(LIMITS.file_size)) for number in range(3)],
+        [Member(path=f"{number}/a", data=b"") for number in range(LIMITS.entries // 2)],
+    ):
+        with pytest.raises(InputError, match="larger than|would hold more than"):
+            pack("top", members)

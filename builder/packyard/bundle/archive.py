@@ -41,11 +41,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an archive may hold at most: number of entries, bytes of a file, bytes of the whole when expanded."""
+    """What an archive may hold at most: number of files and folders, bytes of a file, bytes of the whole when expanded.
 
-    entries: int = 10_000
-    file_size: int = 64 * 1024 * 1024
-    total_size: int = 256 * 1024 * 1024
+    The whole stands in memory twice while it is read.
+    """
+
+    entries: int = 5_000
+    file_size: int = 16 * 1024 * 1024
+    total_size: int = 48 * 1024 * 1024
 
 
 LIMITS = Limits()
@@ -54,11 +57,12 @@ LIMITS = Limits()
 def pack(top: str, members: Iterable[Member]) -> bytes:
     """Return the uncompressed tar of ``members`` below the directory ``top``, the same in whatever order they come.
 
-    Raise `InputError`, with every path that cannot be unpacked alike everywhere, if there is one.
+    Raise `InputError`, with every path that cannot be unpacked alike everywhere, if there is one, and where `Limits` are
+    exceeded.
     """
     files = list(members)
     file_paths = [member.path for member in files]
-    refuse(_path_problems(top, file_paths))
+    refuse(_path_problems(top, file_paths) or _size_problems(top, files))
     entries = [_entry(top, member) for member in files]
     entries += [tar.Entry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
     return tar.write(sorted(entries, key=lambda entry: entry.name.encode()))
@@ -99,10 +103,15 @@ def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> lis
 def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
     """Return the top directory's name and the files of an uncompressed tar, checked as `read` does."""
     entries = []
+    known: set[str] = set()  # also the folders that have no entry of their own
     for entry in tar.read(data):
         _check_entry(entry, limits)
         entries.append(entry)
-        if len(entries) > limits.entries:
+        name = _name(entry)
+        while name and name not in known:
+            known.add(name)
+            name = name.rpartition("/")[0]
+        if max(len(known), len(entries)) > limits.entries:
             raise tar.refusal(f"the archive has more than {limits.entries} entries")
     found = _check_names(entries, top)
     files = (entry for entry in entries if entry.kind == tar.FILE)
@@ -158,6 +167,21 @@ def _write_files(top_dir: Path, members: Iterable[Member]) -> None:
             left = memoryview(member.data)
             while left:
                 left = left[stream.write(left) :]
+
+
+def _size_problems(top: str, files: list[Member]) -> list[Problem]:
+    """Say what `read` would refuse to expand."""
+    problems = [
+        Problem(f"{member.path!r} is larger than the {LIMITS.file_size} bytes that a file of a package may have")
+        for member in files
+        if len(member.data) > LIMITS.file_size
+    ]
+    count = len(files) + len(_directories(top, (member.path for member in files)))
+    size = sum(len(member.data) for member in files) + count * 1024
+    if count > LIMITS.entries or size > LIMITS.total_size - tar.RECORD:
+        message = f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
+        problems.append(Problem(message, hint="ship data elsewhere"))
+    return problems
 
 
 def _entry(top: str, member: Member) -> tar.Entry:

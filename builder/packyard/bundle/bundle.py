@@ -50,7 +50,7 @@ class Bundle:
 
     def unpack(self, into: Path) -> Path:
         """Unpack as one new directory in ``into``, all or nothing, and return it; see `archive.unpack`."""
-        return archive.unpack(self.data, into, top=self.manifest.name)
+        return archive.write(self.manifest.name, self.members, into)
 
 
 def build(

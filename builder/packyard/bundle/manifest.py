@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from packyard.bundle.archive import Member
 
 FILE = "packyard.json"
+_LIMIT = 4 * 1024 * 1024  # bytes: read, they take twenty times as much memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,8 @@ class Manifest:
     @classmethod
     def parse(cls, data: bytes) -> Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
+        if len(data) > _LIMIT:
+            raise IntegrityError(Problem(f"is longer than {_LIMIT} bytes", file=FILE))
         fields = record.parse(data, kind="Bundle", file=FILE)
         return cls(
             name=fields.checked("name", reference.check_name),

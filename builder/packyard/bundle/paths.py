@@ -5,12 +5,9 @@ A path is text with ``/``, relative to the bundle's top directory. Nothing here 
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 
-# Controls, backslash (a separator elsewhere), line separators, marks that reorder text on a screen, lone surrogates.
-_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\\\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+from packyard.files.paths import fold, reserved
 
 _LENGTH, _DEPTH = 512, 32  # twice what ustar can hold; keeps the work for a hostile archive small
 
@@ -18,19 +15,20 @@ _LENGTH, _DEPTH = 512, 32  # twice what ustar can hold; keeps the work for a hos
 def fault(path: str) -> str | None:
     """Say what is wrong with one path, or return None.
 
-    ``a/b`` is fine; ``/a``, ``a/../b``, ``./a``, ``a//b``, ``a/`` and names with control characters are not.
+    ``a/b`` is fine; ``/a``, ``a/../b``, ``./a``, ``a//b``, ``a/`` and names with a part that is reserved are not.
     """
-    if bad := _FORBIDDEN.search(path):
-        return f"has the character {bad[0]!r} in its name"
     if path.startswith("/"):
         return "is an absolute path"
     parts = path.split("/")
+    if len(path.encode("utf-8", "surrogatepass")) > _LENGTH or len(parts) > _DEPTH:
+        return f"is longer than {_LENGTH} bytes or deeper than {_DEPTH} directories"
     if ".." in parts:
         return "leads out of its directory with '..'"
     if "" in parts or "." in parts:
         return "has an empty part or a '.' in its path"
-    if len(path.encode()) > _LENGTH or len(parts) > _DEPTH:
-        return f"is longer than {_LENGTH} bytes or deeper than {_DEPTH} directories"
+    for part in parts:
+        if reason := reserved(part):
+            return reason if reason.startswith("has") else f"has a part {part!r}, which {reason}"
     return None
 
 
@@ -47,14 +45,16 @@ def collisions(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
-    parts = path.removesuffix("/").split("/")
-    for length in range(1, len(parts) + 1):
-        prefix, is_file = "/".join(parts[:length]), length == len(parts) and not path.endswith("/")
-        spelled, was_file = seen.setdefault(_fold(prefix), (prefix, is_file))
+    prefix, is_file = path.removesuffix("/"), not path.endswith("/")
+    while prefix:
+        spelled, was_file = known = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
         if spelled != prefix:
             return f"collides with {spelled!r} where case does not count"
         if was_file != is_file:
             return f"needs {prefix!r} to be both a file and a directory"
+        if known is not claimed:
+            return None  # what is above it was claimed with it
+        prefix, is_file = prefix.rpartition("/")[0], False
     return None
 
 
@@ -65,7 +65,3 @@ def repeated(paths: Iterable[str]) -> Iterator[str]:
         if path in seen:
             yield path
         seen.add(path)
-
-
-def _fold(path: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())

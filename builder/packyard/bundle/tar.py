@@ -27,9 +27,10 @@ Zero will not do: GNU tar calls 1970 "an implausibly old time stamp", and zip, t
 """
 
 _BLOCK = 512
-_RECORD = 10240
+RECORD = 10240
 _NAME, _PREFIX = 100, 155
 _EXTENSION_LIMIT = 64 * 1024
+_EXTENSIONS_LIMIT = 2 * 1024 * 1024  # of all extended headers together
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
@@ -48,15 +49,16 @@ def write(entries: Iterable[Entry]) -> bytes:
     for entry in entries:
         parts += [_header(entry), entry.data, bytes(-len(entry.data) % _BLOCK)]
     size = sum(map(len, parts)) + 2 * _BLOCK
-    return b"".join(parts) + bytes(2 * _BLOCK + -size % _RECORD)
+    return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
 def read(tar: bytes) -> Iterator[Entry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
-    Pax and GNU long names are understood; what else pax can change (a size, a sparse map) is refused.
+    Pax and GNU long names are understood; what else pax can change (a size, a sparse map) is refused, and so is what
+    readers take for different names: two names for one entry, or the format of star.
     """
-    position = 0
+    position = extensions = 0
     name: str | None = None
     while any(block := tar[position : position + _BLOCK]):
         header = _Header.parse(block, position)
@@ -65,7 +67,13 @@ def read(tar: bytes) -> Iterator[Entry]:
             raise refusal("the archive ends in the middle of an entry")
         data = tar[start : start + header.size]
         if header.kind in "xgL":
-            name = _extended_name(header.kind, data) or name
+            extensions += len(data) + _BLOCK // 4
+            if extensions > _EXTENSIONS_LIMIT:
+                raise refusal(f"the extended headers are larger than {_EXTENSIONS_LIMIT} bytes")
+            extended = _extended_name(header.kind, data)
+            if name is not None and extended is not None:
+                raise refusal(f"{name!r} has another name too: {extended!r}")
+            name = name if extended is None else extended
         else:
             yield Entry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
             name = None
@@ -130,6 +138,8 @@ class _Header(NamedTuple):
         if magic not in (_MAGIC_POSIX, _MAGIC_GNU):
             raise refusal(f"the header at byte {position} is in no format that is known here")
         name = _text(block[:_NAME])
+        if magic == _MAGIC_POSIX and any(block[500:]):
+            raise refusal(f"the header at byte {position} has something behind its last field")
         if magic == _MAGIC_POSIX and block[345] != 0:
             name = f"{_text(block[345:500])}/{name}"
         kind = FILE if block[156] == 0 else chr(block[156])
@@ -165,6 +175,8 @@ def _extended_name(kind: str, data: bytes) -> str | None:
     for key in records:
         if key in forbidden or key.startswith("GNU.sparse."):
             raise refusal(f"the extended header {key!r} is not accepted")
+    if records.get("path") == "":
+        raise refusal("an extended header gives an empty name")
     return records.get("path")
 
 
@@ -178,6 +190,8 @@ def _pax_records(data: bytes) -> dict[str, str]:
         if match is None or not match.end() < end <= len(data) or data[end - 1 : end] != b"\n":
             raise refusal("an extended header is damaged")
         key = _decode(match[2])
+        if key in records and key == "path":
+            raise refusal("an extended header gives two names")
         value = data[match.end() : end - 1]
         records[key] = _decode(value) if key == "path" else ""
         position = end
