@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 
 import workspaces
 from packyard.bundle.assemble import assemble
+from packyard.digest import Digest
+from packyard.errors import InputError, PackyardError
 from packyard.source import workspace
 from packyard.text.sharing import Sharing
 from packyard.work import reads as reading
@@ -22,8 +25,8 @@ def seen(path: Path) -> object:
     """Whatever a path answers, or that it fails."""
     try:
         return [path.is_file(), path.is_dir(), path.exists(), path.is_symlink(), path.read_bytes()]
-    except OSError as error:
-        return error.errno
+    except (OSError, PackyardError):
+        return "failed"
 
 
 def plain(answer: object) -> object:
@@ -173,7 +176,7 @@ def test_is_torn_where_a_task_saw_another_state_than_the_run(root: Path) -> None
 def test_what_failed_is_not_made_once_but_its_facts_count(root: Path) -> None:
     shared = Shared()
     for _ in range(2):
-        with Reads(root, shared) as reads, pytest.raises(FileNotFoundError):
+        with Reads(root, shared) as reads, pytest.raises(InputError, match="new: is no regular file"):
             reads.once("new", (reads.root_dir / "new").read_bytes)
         assert [(question, name) for question, name, _ in reads.facts] == [("bytes", "new")]
 
@@ -185,6 +188,80 @@ def test_forgets_what_was_made_first(root: Path, monkeypatch: pytest.MonkeyPatch
         for name in "abcab":
             reads.once(name, lambda name=name: made.append(name))
     assert made == list("abcab")
+
+
+#: Ways out of a folder with a link "out" to a folder beside it, in which there is a file "secret" and a folder.
+OUTSIDE: dict[str, Callable[[Path], object]] = {
+    "dots": lambda root: root / "../outside/secret",
+    "dots through a folder": lambda root: root / "folder/../../outside/secret",
+    "absolute": lambda root: root / str(root.parent / "outside/secret"),
+    "a linked file": lambda root: root / "leak",
+    "a linked folder": lambda root: root / "out/secret",
+    "a chain of links": lambda root: root / "chain",
+    "the folder above": lambda root: root.parent,
+    "what is not there": lambda root: root / "out/new",
+}
+
+
+@pytest.fixture
+def outside(root: Path) -> Path:
+    (root.parent / "outside" / "folder").mkdir(parents=True)
+    (root.parent / "outside" / "secret").write_bytes(b"secret")
+    (root / "out").symlink_to("../outside")
+    (root / "leak").symlink_to("../outside/secret")
+    (root / "chain").symlink_to("folder/../leak")
+    return root.parent / "outside"
+
+
+@pytest.mark.usefixtures("outside")
+@pytest.mark.parametrize("way", OUTSIDE)
+def test_whoever_asks_learns_nothing_of_what_is_outside_of_the_root(way: str, root: Path) -> None:
+    with Reads(root) as reads:
+        path = OUTSIDE[way](reads.root_dir)
+        assert isinstance(path, SourcePath)
+        for ask in (
+            *(path.read_bytes, path.exists, path.is_file, path.is_dir, path.is_symlink, path.stat, path.resolve),
+            *(lambda: list(path.iterdir()), lambda: list(path.glob("*")), lambda: list(path.rglob("*"))),
+        ):
+            with pytest.raises(InputError, match="leads to .*, outside of the workspace"):
+                ask()
+    assert not Observed(root).agrees([("bytes", "leak", str(Digest.of(b"secret")))]), "a cache knows no more"
+
+
+@pytest.mark.parametrize("path", ["file", "folder/below", "folder/../file", "link", "folder", "."])
+def test_a_link_or_dots_that_stay_inside_are_followed(path: str, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").symlink_to(root)
+    for start in (root, tmp_path / "elsewhere"):
+        with Reads(start) as reads:
+            assert (reads.root_dir / path).exists()
+            assert (reads.root_dir / path).resolve() == (root / path).resolve()
+
+
+def test_a_result_made_from_a_file_is_not_found_once_a_link_to_the_same_bytes_outside_took_its_place(
+    root: Path, outside: Path
+) -> None:
+    with Reads(root) as reads:
+        (reads.root_dir / "file").read_bytes()
+    assert Observed(root).agrees(reads.facts)
+    (outside / "copy").write_bytes((root / "file").read_bytes())
+    (root / "file").unlink()
+    (root / "file").symlink_to(outside / "copy")
+    assert not Observed(root).agrees(reads.facts)
+
+
+def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None:
+    os.mkfifo(root / "pipe")
+    with Reads(root) as reads:
+        for name in ("pipe", "folder", "new"):
+            with pytest.raises(InputError, match=f"{name}: is no regular file"):
+                (reads.root_dir / name).read_bytes()
+
+
+def test_names_that_are_no_text_are_noted_as_others_are(root: Path) -> None:
+    os.mkdir(os.fsencode(root) + b"/folder/\xff")
+    with Reads(root) as reads:
+        assert len(list((reads.root_dir / "folder").iterdir())) == 2
+    assert Observed(root).agrees(reads.facts)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +297,8 @@ def hook(event, arguments):
         if path.startswith(f"{root}/"):
             (opened if event == "open" else listed).add(path[len(str(root)) + 1:])
 from packyard.bundle.assemble import assemble
+from packyard.digest import Digest
+from packyard.errors import InputError, PackyardError
 from packyard.source import workspace
 from packyard.work.reads import Reads
 sys.addaudithook(hook)

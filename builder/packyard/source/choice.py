@@ -13,6 +13,7 @@ of a README:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from packyard.source.workspace import SHARED, Workspace
 from packyard.text.node import Node, Scalar, Sequence
 
 FILE = "shared.yaml"
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def read_shared(workspace: Workspace, problems: list[Problem]) -> Shared:
     fields = Fields.of_file(file, problems)
     fields.expect_header("packyard/v1", "Shared")
     choices = {name: read(workspace, None, child) for name, child in fields.children("choices").items()}
-    shared = Shared(choices, tuple(fields.texts("docs")), moving_tags(fields))
+    shared = Shared(choices, tuple(names(fields, "docs")), moving_tags(fields))
     fields.done()
     return shared
 
@@ -103,6 +105,16 @@ def read(workspace: Workspace, folder: Path | None, fields: Fields, base: str | 
     check_parts(workspace, fields, choice)
     fields.done()
     return choice
+
+
+def names(fields: Fields, key: str) -> list[str]:
+    """Read the names of files, each once."""
+    found = fields.texts(key)
+    for name in found:
+        if not NAME.fullmatch(name) or found.count(name) > 1:
+            message = f"{name!r} has to be lower case words joined by dashes, and stand once"
+            fields.fault(place(fields, key, name), key, message)
+    return found
 
 
 def values(fields: Fields) -> dict[str, Value]:
@@ -131,7 +143,7 @@ def check_parts(workspace: Workspace, fields: Fields, choice: Choice) -> None:
     ):
         root = workspace.root_dir / f"{kind}s"
         for name in filter(None, names):
-            if "/" in name or not (root / name).is_dir():
+            if not NAME.fullmatch(name) or not (root / name).is_dir():
                 known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
                 fields.fault(place(fields, key, name), key, f"no {kind} {name!r}", suggest(name, known))
 
@@ -155,7 +167,10 @@ def _patches(fields: Fields, folder: Path) -> list[PatchEntry]:
                 item = Fields(node, fields.file, f"{fields.path}.{key}", fields.problems)
                 entry = PatchEntry(item.text("path"), *read_selector(item, pods=pods))
                 item.done()
-            if not (folder / entry.path).is_file() or ".." in Path(entry.path).parts:
+            file = folder / entry.path
+            if not fields.reach(node, key, entry.path, file):
+                continue
+            if not file.is_file() or entry.path.startswith("/") or ".." in file.relative_to(folder).parts:
                 known = [path.relative_to(folder).as_posix() for path in folder.glob("patches/*")]
                 fields.fault(node, key, f"no file {entry.path!r}", suggest(entry.path, known))
             found.append(entry)

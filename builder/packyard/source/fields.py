@@ -38,6 +38,16 @@ class Fields:
         text = f"{path}: {message}" if path else message
         self.problems.append(Problem(text, file=self.file, line=line, column=column, hint=hint))
 
+    def reach(self, node: Node, key: str, text: str, path: Path) -> bool:
+        """Say whether a path that the file names by a text may be asked about, or note why not."""
+        try:
+            path.exists()
+        except InputError as error:
+            for problem in error.problems:
+                self.fault(node, key, f"{text!r} {problem.message}")
+            return False
+        return True
+
     def expect_header(self, api_version: str, kind: str) -> None:
         """Ask for apiVersion and kind, with these values."""
         for key, wanted in (("apiVersion", api_version), ("kind", kind)):

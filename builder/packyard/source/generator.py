@@ -83,7 +83,7 @@ def read(parent: Fields, node: Node, folder: Path) -> Generated | None:
     fields.done()
     files = [folder / file for file in names]
     for file in files:
-        if not file.is_file() or file.parent != folder:
+        if file.parent != folder or (fields.reach(node, "files", file.name, file) and not file.is_file()):
             fields.fault(node, "files", f"no file {file.name!r} here")
     if not names:
         fields.fault(node, "files", "is missing")

@@ -11,7 +11,6 @@ preset: p4d-24xlarge                         a preset of the package, whose valu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -29,7 +28,6 @@ from packyard.text.node import Node, Scalar, Sequence
 FILE = "package.yaml"
 EVERY = "*"
 PRESETS = "presets"
-_PATH_PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _MODEL_KEYS = ("name", "framework", "category", "precision", "mode", "license", "source")
 
 #: The choices that each value of an axis brings together.
@@ -71,12 +69,12 @@ def read(workspace: Workspace, name: str) -> Package:
     path = folder / FILE
     fields = Fields.of_file(path)
     fields.expect_header("packyard/v1", "Package")
-    if not _PATH_PART.match(name):
+    if not choice.NAME.fullmatch(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
     fields.problems += scripts.check(folder)
     model = _model(fields)
     shared = choice.read_shared(workspace, fields.problems)
-    presets = _presets(fields)
+    presets = choice.names(fields, PRESETS)
     defaults = _preset_values(workspace, folder, fields, presets)
     own = Choice(setters={**defaults, **choice.values(fields)}, options=fields.texts("options"))
     choice.check_parts(workspace, fields, own)
@@ -87,7 +85,7 @@ def read(workspace: Workspace, name: str) -> Package:
         file=str(path),
         model=model,
         use_cases=tuple(use_cases),
-        docs=tuple(fields.texts("docs")) or shared.docs,
+        docs=tuple(choice.names(fields, "docs")) or shared.docs,
         presets=tuple(presets),
         retired={key: node.value for key, node in fields.mapping("retired").items()},
         moving_tags={**shared.moving_tags, **choice.moving_tags(fields)},
@@ -104,15 +102,6 @@ def _model(fields: Fields) -> dict[str, str]:
     model = {key: child.text(key, "" if key in ("license", "source") else None) for key in _MODEL_KEYS}
     child.done()
     return {key: value for key, value in model.items() if value}
-
-
-def _presets(fields: Fields) -> list[str]:
-    names = fields.texts(PRESETS)
-    for name in names:
-        if not _PATH_PART.match(name) or names.count(name) > 1:
-            message = f"{name!r} has to be lower case words joined by dashes, and stand once"
-            fields.fault(choice.place(fields, PRESETS, name), PRESETS, message)
-    return names
 
 
 def _preset_values(workspace: Workspace, folder: Path, fields: Fields, presets: list[str]) -> dict[str, Value]:
@@ -230,7 +219,7 @@ def _join(
 def _check_paths(fields: Fields, use_cases: list[UseCase]) -> None:
     seen: set[str] = set()
     for use_case in use_cases:
-        if not all(_PATH_PART.match(part) for part in use_case.path.split("/")):
+        if not all(choice.NAME.fullmatch(part) for part in use_case.path.split("/")):
             fields.fault(fields.node, "", f"use case {use_case.path!r}: lower case words, joined by dashes and slashes")
         if any(other == use_case.path or f"{other}/".startswith(f"{use_case.path}/") for other in seen):
             fields.fault(fields.node, "", f"use case {use_case.path!r} stands twice, or inside another")

@@ -177,6 +177,8 @@ def read_objects(file: Path) -> list[MappingNode]:
 
 def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Path | None:
     path = within[-1] / node.value if isinstance(node, Scalar) else None
+    if isinstance(node, Scalar) and path is not None and not fields.reach(node, key, node.value, path):
+        return None
     if path is None or not path.exists():
         what = repr(node.value) if isinstance(node, Scalar) else "this"
         fields.fault(node, key, f"{what} is neither a file nor a folder here")
@@ -200,6 +202,8 @@ def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
     if inline:
         return Patch(_inline(fields, inline), selector, pods)
     file = folder / path
+    if not fields.reach(node, "path", path, file):
+        return None
     if not file.is_file():
         fields.fault(node, "path", f"no file {path!r}")
         return None

@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.errors import Problem
+from packyard.files.paths import reserved
 
 DIRECTORY = "files"
 
 
 def find(package_dir: Path) -> list[Path]:
     """Return the files that a package ships as they are, sorted; not what editors and file managers leave there."""
-    files = (file for file in (package_dir / DIRECTORY).rglob("*") if file.is_file())
-    return sorted(file for file in files if not file.name.startswith(".") and not file.name.endswith("~"))
+    return [file for file in _shipped(package_dir) if file.is_file()]
+
+
+def _shipped(package_dir: Path) -> list[Path]:
+    folder = package_dir / DIRECTORY
+    parts = ((path, path.relative_to(folder).parts) for path in folder.rglob("*"))
+    return sorted(path for path, names in parts if not any(name[0] == "." or name[-1] == "~" for name in names))
 
 
 def is_executable(file: Path) -> bool:
@@ -22,7 +28,13 @@ def is_executable(file: Path) -> bool:
 
 
 def check(package_dir: Path) -> Iterator[Problem]:
-    """Find scripts that cannot be run."""
-    for file in find(package_dir):
-        if file.read_bytes().startswith(b"#!") and not is_executable(file):
+    """Find what cannot be shipped, and scripts that cannot be run."""
+    for path in (package_dir / DIRECTORY).rglob("*"):
+        if reason := reserved(path.name):
+            yield Problem(f"the name {path.name!r} {reason}", file=str(path), hint="rename it, or take it away")
+    for file in _shipped(package_dir):
+        if not file.is_file():
+            if file.is_symlink() or not file.is_dir():
+                yield Problem("is neither a file nor a folder, or a link to a folder", file=str(file))
+        elif file.read_bytes().startswith(b"#!") and not is_executable(file):
             yield Problem("a script without its run bit", file=str(file), line=1, hint=f"chmod +x {file.name}")

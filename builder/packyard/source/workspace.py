@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.source.fields import Fields
 from packyard.text.node import Scalar
+from packyard.work.reads import Reads, SourcePath
 
 FILE = "packyard.yaml"
 #: The folder beside the packages with what several of them name.
 SHARED = "_shared"
+_PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,14 @@ class Workspace:
 
 
 def read(root_dir: Path) -> Workspace:
-    """Read ``packyard.yaml``."""
+    """Read ``packyard.yaml``; nothing that it names may lie outside."""
+    if isinstance(root_dir, SourcePath):
+        return _read(root_dir)
+    with Reads(root_dir) as reads:
+        return replace(_read(reads.root_dir), root_dir=root_dir)
+
+
+def _read(root_dir: Path) -> Workspace:
     file = root_dir / FILE
     if not file.is_file():
         raise InputError(Problem("no such file, so this is no workspace", file=str(file)))
@@ -62,8 +72,15 @@ def read(root_dir: Path) -> Workspace:
     for node in fields.items("options"):
         if isinstance(node, Scalar) and node.value not in folders:
             fields.fault(node, "options", f"no overlay {node.value!r}", suggest(node.value, folders))
-    if workspace.license_file and not (root_dir / workspace.license_file).is_file():
-        fields.fault(fields.node and fields.node.get("license"), "license", f"no file {workspace.license_file!r}")
+    for key in ("prefix", "license"):
+        node = fields.node.get(key) if fields.node else None
+        if not isinstance(node, Scalar):
+            continue
+        path = root_dir / node.value
+        if key == "license" and fields.reach(node, key, node.value, path) and not path.is_file():
+            fields.fault(node, key, f"no file {node.value!r}")
+        if key == "prefix" and not all(map(_PREFIX_PART.fullmatch, workspace.prefix.split("/"))):
+            fields.fault(node, key, f"{node.value!r} has to be words joined by slashes")
     fields.done()
     return workspace
 

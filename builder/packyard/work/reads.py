@@ -7,6 +7,9 @@
 ``reads.root_dir`` is a `SourcePath`: a path that notes what it answers, as does every path that is made from it. What
 goes round it (``open(path)``, ``os.listdir(path)``) is not noted; tests/work/test_reads.py finds that out.
 
+It is also the gate around the sources: a path that leads out of the root, by ``..``, as an absolute one or by a link,
+answers nothing, whoever asks; so does a file that is no regular one.
+
 What many tasks of one run make of the same sources is made by `once`, for the first of them; the others note what it
 asked, and so rest on the same facts.
 """
@@ -21,6 +24,8 @@ from pathlib import Path, PosixPath
 from typing import Any, NoReturn, TypeVar
 
 from packyard.digest import Digest
+from packyard.errors import InputError, PackyardError, Problem
+from packyard.files import regular
 
 #: What was asked, of which path (below the root, or absolute), and the answer.
 Fact = tuple[str, str, str]
@@ -28,6 +33,7 @@ Fact = tuple[str, str, str]
 Made = TypeVar("Made")
 
 _LIMIT = 1024  # results that `Shared` keeps
+_OUTSIDE = "outside"  # the answer to whatever is asked of what is not below the root
 
 _current: ContextVar[Reads | None] = ContextVar("reads", default=None)
 
@@ -49,6 +55,7 @@ class Shared:
 
     def __init__(self) -> None:
         self._made: dict[Hashable, tuple[_Asked, Any]] = {}
+        self.folders: dict[str, str] = {}  # real paths
 
     def get(self, key: Hashable) -> tuple[_Asked, Any] | None:
         """Return what was made under a key, and what was asked for it."""
@@ -75,6 +82,7 @@ class Reads:
         self._asked = _Asked({}, {})
         self._joined: set[Hashable] = set()  # keys of `once` whose facts are noted in what is asked now
         self._names = _Names(root_dir)
+        self._gate = _Gate(root_dir, self._shared.folders)
         self._token: Token[Reads | None] | None = None
 
     def __enter__(self) -> Reads:
@@ -96,8 +104,17 @@ class Reads:
         known = self._asked.answers.setdefault((question, self._names.name(str(path))), text)
         self.torn = self.torn or known != text
 
+    def check(self, question: str, path: Path) -> None:
+        """Refuse a question about what is not below the root."""
+        if "\0" in str(path):
+            raise InputError(Problem("no file has such a name", file=str(path)))
+        if leads := self._gate.outside(str(path)):
+            self.note(question, path, _OUTSIDE)
+            raise InputError(Problem(f"leads to {leads}, outside of the workspace", file=str(path)))
+
     def read(self, path: SourcePath) -> bytes:
         """Return a file's bytes, those of the first time."""
+        self.check("bytes", path)
         name = str(path)
         known = self._files.get(name)
         if known is None:
@@ -140,6 +157,7 @@ class Observed:
 
     def __init__(self, root_dir: Path) -> None:
         self._names = _Names(root_dir)
+        self._gate = _Gate(root_dir, {})
         self._answers: dict[tuple[str, str], str] = {}
 
     def agrees(self, facts: Iterable[Fact]) -> bool:
@@ -154,13 +172,15 @@ class Observed:
 
     def _ask(self, question: str, path: Path) -> str:
         word, _, pattern = question.partition(" ")
+        if self._gate.outside(str(path)):
+            return _OUTSIDE
         try:
             if word == "glob":
                 return _listing(path, path.glob(pattern))
             if word == "resolve":
                 return self._names.name(str(path.resolve()))
             return str(_ANSWERS[word](path))
-        except OSError as error:
+        except (OSError, PackyardError) as error:
             return _failure(error)
 
 
@@ -170,7 +190,7 @@ class SourcePath(PosixPath):
     def read_bytes(self) -> bytes:
         """Return the file's bytes."""
         reads = _current.get()
-        return reads.read(self) if reads else _plain(self).read_bytes()
+        return reads.read(self) if reads else _read(self)
 
     def read_text(self, encoding: str | None = None, errors: str | None = None, newline: str | None = None) -> str:
         """Return the file's text."""
@@ -204,6 +224,7 @@ class SourcePath(PosixPath):
         """Return the state, of which the mode is what counts."""
         if not follow_symlinks:
             self._refuse()
+        _check("mode", self)
         try:
             state = _plain(self).stat()
         except OSError as error:
@@ -214,12 +235,14 @@ class SourcePath(PosixPath):
 
     def resolve(self, strict: bool = False) -> SourcePath:
         """Return the path without links."""
+        _check("resolve", self)
         found = type(self)(_plain(self).resolve(strict))
         _note("resolve", self, found)
         return found
 
     def iterdir(self) -> Generator[SourcePath, None, None]:
         """Yield what is in the folder, by name."""
+        _check("glob *", self)
         try:
             found = sorted(_plain(self).iterdir())
         except OSError as error:
@@ -232,6 +255,7 @@ class SourcePath(PosixPath):
         """Yield what matches a pattern, sorted."""
         if options:
             self._refuse()
+        _check(f"glob {pattern}", self)
         found = sorted(_plain(self).glob(pattern))
         _note(f"glob {pattern}", self, _listing(self, found))
         yield from map(type(self), found)
@@ -241,6 +265,7 @@ class SourcePath(PosixPath):
         yield from self.glob(f"**/{pattern}", **options)
 
     def _say(self, question: str) -> bool:
+        _check(question, self)
         answer = bool(_ANSWERS[question](self))
         _note(question, self, answer)
         return answer
@@ -269,6 +294,32 @@ class _Names:
         return found
 
 
+class _Gate:
+    """Says which paths lead out of a root; ``folders`` are the real paths that are known already."""
+
+    def __init__(self, root_dir: Path, folders: dict[str, str]) -> None:
+        self._root = os.path.realpath(root_dir)
+        self._below = os.path.join(self._root, "")
+        self._folders = folders
+        self._inside: set[str] = set()
+
+    def outside(self, path: str) -> str:
+        """Return where a path leads, if that is not below the root; an empty text otherwise."""
+        if path in self._inside:
+            return ""
+        folder, _, name = path.rpartition("/")
+        if name in ("", "..") or not folder or os.path.islink(path):
+            real = os.path.realpath(path)
+        else:
+            if folder not in self._folders:
+                self._folders[folder] = os.path.realpath(folder)
+            real = os.path.join(self._folders[folder], name)
+        if real != self._root and not real.startswith(self._below):
+            return real
+        self._inside.add(path)
+        return ""
+
+
 def once(key: Hashable, make: Callable[[], Made]) -> Made:
     """Return what `Reads.once` does for the task at work; where nobody notes what is asked, it is made."""
     reads = _current.get()
@@ -277,10 +328,16 @@ def once(key: Hashable, make: Callable[[], Made]) -> Made:
 
 def _read(path: SourcePath) -> bytes:
     try:
-        return _plain(path).read_bytes()
-    except OSError as error:
+        return regular.read(path)
+    except PackyardError as error:
         _note("bytes", path, _failure(error))
         raise
+
+
+def _check(question: str, path: Path) -> None:
+    reads = _current.get()
+    if reads is not None:
+        reads.check(question, path)
 
 
 def _note(question: str, path: Path, answer: object) -> None:
@@ -293,16 +350,17 @@ def _plain(path: Path) -> Path:
     return Path(str(path))
 
 
-def _failure(error: OSError) -> str:
-    return f"error {error.errno}"
+def _failure(error: OSError | PackyardError) -> str:
+    cause = error.__cause__ if isinstance(error, PackyardError) else error
+    return f"error {cause.errno if isinstance(cause, OSError) else ''}"
 
 
 def _listing(folder: Path, paths: Iterable[Path]) -> str:
-    return Digest.of("\0".join(sorted(str(path)[len(str(folder)) :] for path in paths)).encode())
+    return Digest.of(os.fsencode("\0".join(sorted(str(path)[len(str(folder)) :] for path in paths))))
 
 
 _ANSWERS: dict[str, Callable[[Path], Any]] = {
-    "bytes": lambda path: Digest.of(path.read_bytes()),
+    "bytes": lambda path: Digest.of(regular.read(path)),
     "exists": os.path.exists,
     "is_file": os.path.isfile,
     "is_dir": os.path.isdir,
