@@ -78,7 +78,12 @@ def compress(data: bytes) -> bytes:
 
 def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
     """Return the tar inside a ``.tar.gz``; stop at the limit, so that a bomb is refused without being expanded."""
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    return inflate(data, limits=limits, wbits=zlib.MAX_WBITS | 16)
+
+
+def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """Return what zlib compressed, within the limit; what a cache keeps, say."""
+    stream = zlib.decompressobj(wbits=wbits)
     try:
         expanded = stream.decompress(data, limits.total_size + 1)
     except zlib.error as error:

@@ -24,7 +24,7 @@ from packyard.text.sharing import Sharing
 from packyard.work import code, executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
-from packyard.work.kept import Kept
+from packyard.work.kept import Found, Kept
 from packyard.work.reads import Fact, Observed, Reads, Shared
 
 _own = threading.local()
@@ -128,20 +128,24 @@ class Packing:
 
     def find(self, name: str) -> Packed | None:
         """Return a package's bundle if it is kept."""
-        found = self.kept.find(self._key("bundle", name, self.plan.version)) if self.kept else None
-        return Packed.parse(found.data) if found else None
+        found = self.kept.find(self._key("bundle", name, self.plan.version), Packed.parse) if self.kept else None
+        asked = (name, self.plan.version)
+        return found.result if found and (found.result.name, found.result.version) == asked else None
 
     def find_draft(self, name: str) -> Draft | None:
         """Return a package as it was composed, for this version too, if it is kept."""
-        found = self.kept.find(self._key("draft", name)) if self.kept else None
-        return Draft.parse(found.data) if found else None
+        found = self._kept_draft(name)
+        return found.result if found else None
+
+    def _kept_draft(self, name: str) -> Found[Draft] | None:
+        found = self.kept.find(self._key("draft", name), Draft.parse) if self.kept else None
+        return found if found and (found.result.name, found.result.version) == (name, "") else None
 
     def _draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be kept."""
-        key = self._key("draft", name)
-        found = self.kept.find(key) if self.kept else None
+        found = self._kept_draft(name)
         if found:
-            return Draft.parse(found.data), found.facts
+            return found.result, found.facts
         from packyard.bundle import assemble  # nothing of it is needed where everything is kept
 
         sharing, shared = _of_run(self.run)
@@ -150,7 +154,7 @@ class Packing:
         if reads.torn:
             return draft, None
         if not draft.version:
-            self._keep(key, reads.facts, draft.to_bytes)
+            self._keep(self._key("draft", name), reads.facts, draft.to_bytes)
         return draft, reads.facts
 
     def _keep(self, key: Digest, facts: list[Fact] | None, to_bytes: Callable[[], bytes]) -> str:
@@ -190,7 +194,7 @@ class _Writing:
         try:
             file.write_bytes(packed.data)
         except OSError as error:
-            raise UnavailableError(f"{file}: {error.strerror}") from error
+            raise UnavailableError(f"{file}: {error.strerror or error}") from error
         return Written(file, packed.options, fault)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from packyard.bundle import reasons
+from packyard.bundle import archive, reasons
 from packyard.digest import Digest
 from packyard.errors import Problem, UnavailableError
 from packyard.setters.packagefiles import PackageFiles
@@ -44,8 +44,8 @@ class Composing:
 
     def find(self, name: str) -> UseCases | None:
         """Return the use cases of a package if they are kept."""
-        found = self.kept.find(_key(name)) if self.kept else None
-        return _parse(found.data) if found else None
+        found = self.kept.find(_key(name), _parse) if self.kept else None
+        return found.result if found else None
 
     def __call__(self, name: str) -> UseCases:
         """Return the use cases of a package."""
@@ -81,9 +81,9 @@ def _to_bytes(use_cases: Sequence[PackageFiles], options: Sequence[str]) -> byte
 
 
 def _parse(data: bytes) -> UseCases:
-    listed, options = json.loads(zlib.decompress(data))
+    listed, options = json.loads(archive.inflate(data))
     files = [
-        PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, where)
+        PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, str(where))
         for where, krmfile, resources in listed
     ]
-    return UseCases(files, options, [])
+    return UseCases(files, [str(name) for name in options], [])

@@ -47,7 +47,7 @@ class Draft:
             name=fields.text("name"),
             version=fields.text("version"),
             model=fields.text_map("model"),
-            members=tuple(archive.read_tar(zlib.decompress(rest))[1]),
+            members=tuple(archive.read_tar(archive.inflate(rest))[1]),
             use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
         )
 

@@ -1,24 +1,28 @@
 """Results kept by the digest of what they were made from, in a folder that may be deleted at any moment.
 
-    <folder>/ab/cdef…      one entry: the SHA-256 of its bytes, and its bytes
+    <folder>/ab/cdef…      one entry: the SHA-256 of its key and its bytes, and its bytes
 
-An entry that is damaged, cut off or gone is not found, and its result is made anew: a cache can be slow, never wrong.
+An entry that is damaged, cut off, gone or in the place of another is not found, and its result is made anew: a cache
+can be slow, never wrong. Whoever reads an entry reads it as what anybody may have written.
 Many processes may share one; each entry is written beside its place, and renamed into it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.digest import Digest
-from packyard.errors import UnavailableError
+from packyard.errors import PackyardError, UnavailableError
+from packyard.files import regular
 
 LIMIT = 512 * 1024 * 1024
 MAX_AGE = 30 * 24 * 3600
 _LEFT_BEHIND = 3600  # how old a file is that a killed writer left
+_ENTRY = re.compile(r"[0-9a-f]{62}|\..+")
 _HEAD = 65  # a SHA-256 in hexadecimal digits, a line feed
 
 
@@ -33,12 +37,12 @@ class Cache:
         """Return the bytes that were kept under a key, or None."""
         file = self._file(key)
         try:
-            entry = file.read_bytes()
+            entry = regular.read(file)
             os.utime(file)  # used now: `prune` begins with what was not
-        except OSError:  # not there, or not for us: the result is made anew
+        except (OSError, PackyardError):  # not there, or not for us: the result is made anew
             return None
         data = entry[_HEAD:]
-        return data if entry[:_HEAD] == _head(data) else None
+        return data if entry[:_HEAD] == _head(key, data) else None
 
     def put(self, key: Digest, data: bytes) -> None:
         """Keep bytes under a key, in the place of those that are there."""
@@ -47,13 +51,13 @@ class Cache:
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
-                new.write_bytes(_head(data) + data)
+                new.write_bytes(_head(key, data) + data)
                 new.replace(file)
             except BaseException:
                 new.unlink(missing_ok=True)
                 raise
         except OSError as error:
-            raise UnavailableError(f"{self.folder}: nothing can be kept: {error.strerror}") from error
+            raise UnavailableError(f"{self.folder}: nothing can be kept: {error.strerror or error}") from error
 
     def prune(self, now: float) -> None:
         """Delete what was not used for a month, then the least recently used until the rest is within the limit."""
@@ -65,13 +69,15 @@ class Cache:
                 if last < now - (_LEFT_BEHIND if at_work else MAX_AGE) or (total > self.limit and not at_work):
                     file.unlink(missing_ok=True)
         except OSError as error:
-            raise UnavailableError(f"{self.folder}: nothing can be deleted: {error.strerror}") from error
+            raise UnavailableError(f"{self.folder}: nothing can be deleted: {error.strerror or error}") from error
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield last use, size and file of each entry, and of what killed writers left behind."""
+        """Yield last use, size and file of each entry, and of what killed writers left behind; links are not entered."""
         for file in self.folder.glob("[0-9a-f][0-9a-f]/*"):
+            if not _ENTRY.fullmatch(file.name) or file.parent.is_symlink():
+                continue
             try:
-                state = file.stat()
+                state = file.lstat()
             except FileNotFoundError:  # another process prunes too
                 continue
             yield state.st_mtime, state.st_size, file
@@ -80,5 +86,5 @@ class Cache:
         return self.folder / key.hex[:2] / key.hex[2:]
 
 
-def _head(data: bytes) -> bytes:
-    return Digest.of(data).hex.encode() + b"\n"
+def _head(key: Digest, data: bytes) -> bytes:
+    return Digest.of(key.encode() + b"\n" + data).hex.encode() + b"\n"
