@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 import workspaces
 from packyard.bundle import catalogue
 from packyard.bundle.bundle import Bundle
@@ -199,6 +200,29 @@ def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path
     file = root / "LICENSE"
     file.write_bytes(file.read_bytes() + b"and more\n")
     assert Packing(other).find(NAME) is Packing(other).find_draft(NAME) is None, "it rests on what it was composed of"
+
+
+def test_results_that_changed_places_in_the_cache_are_made_anew(tmp_path: Path) -> None:
+    root, cache_dir = tiny.workspace(tmp_path / "ws"), tmp_path / "cache"
+    plans = [Plan(root_dir=root, version=version, cache_dir=cache_dir) for version in ("1.0", "2.0")]
+    anew = [catalogue.pack(plan, ["p"], on=None) for plan in plans]
+    entries = [file for file in cache_dir.rglob("*") if file.is_file()]
+    one, other = (file for file in entries if file.read_bytes().partition(b"\n")[2].startswith(b'["p", "'))
+    data = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(data)
+    assert [catalogue.pack(plan, ["p"], on=None) for plan in plans] == anew
+
+
+def test_a_result_of_another_version_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    plans = [Plan(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
+    ((packed, _),) = catalogue.pack(plans[1], ["p"], on=None)
+    packing = Packing(plans[0])
+    assert packing.kept
+    packing.kept.keep(packing._key("bundle", "p", "1.0"), [], packed.to_bytes())
+    assert packing.find("p") is None
+    assert packing("p")[0].version == "1.0"
 
 
 def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp_path: Path) -> None:

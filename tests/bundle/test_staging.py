@@ -25,7 +25,7 @@ def packed(version: str) -> Packed:
 def build(out_dir: Path, item: Packed) -> None:
     with staging(out_dir) as stage_dir:
         if tree.stage(item, out_dir, stage_dir):
-            tree.settle(NAME, out_dir, stage_dir)
+            tree.settle([NAME], out_dir, stage_dir)
 
 
 def names(folder: Path) -> list[str]:
@@ -75,7 +75,7 @@ def test_what_a_live_build_staged_is_left_alone(tmp_path: Path) -> None:
             assert other != one
             assert content(one) == before
         assert content(one) == before
-        tree.settle(NAME, tmp_path, one)
+        tree.settle([NAME], tmp_path, one)
     assert names(tmp_path) == [NAME, f"{NAME}.tar.gz"]
 
 

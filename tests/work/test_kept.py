@@ -13,8 +13,10 @@ from packyard.work.kept import Kept
 from packyard.work.reads import Observed
 
 KEY = Digest.of(b"key")
-ODD = (b"x", b"5", b"null", b"[]", b"[[]]", b"[[1]]", b"{}", b'[{"a": 1}]', b"[[[], 5]]", b'[[[], "no digest"]]',
-       b'[[[[1]], "a"]]', b'[[[["bytes", 5, 5]], 7]]', b"[" * 100_000, b"\xff", b'[[[["who", "a", "b"]], "a"]]')  # fmt: skip
+ODD = (
+    *(b"x", b"5", b"null", b"[]", b"[[]]", b"[[1]]", b"{}", b'[{"a": 1}]', b"[[[], 5]]", b'[[[], "no digest"]]'),
+    *(b'[[[[1]], "a"]]', b'[[[["bytes", 5, 5]], 7]]', b"[" * 100_000, b"\xff", b'[[[["who", "a", "b"]], "a"]]'),
+)
 
 
 @pytest.fixture

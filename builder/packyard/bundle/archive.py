@@ -57,8 +57,7 @@ LIMITS = Limits()
 def pack(top: str, members: Iterable[Member]) -> bytes:
     """Return the uncompressed tar of ``members`` below the directory ``top``, the same in whatever order they come.
 
-    Raise `InputError`, with every path that cannot be unpacked alike everywhere, if there is one, and where `Limits` are
-    exceeded.
+    Raise `InputError`, with every path that cannot be unpacked alike everywhere, and where it is more than `LIMITS`.
     """
     files = list(members)
     file_paths = [member.path for member in files]
@@ -184,7 +183,9 @@ def _size_problems(top: str, files: list[Member]) -> list[Problem]:
     count = len(files) + len(_directories(top, (member.path for member in files)))
     size = sum(len(member.data) for member in files) + count * 1024
     if count > LIMITS.entries or size > LIMITS.total_size - tar.RECORD:
-        message = f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
+        message = (
+            f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
+        )
         problems.append(Problem(message, hint="ship data elsewhere"))
     return problems
 

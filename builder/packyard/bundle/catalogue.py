@@ -70,9 +70,7 @@ def build(
     with staging(out_dir) as stage_dir:
         built = executor.run(_Staging(Packing(plan), out_dir, stage_dir), names, on=on, done=done)
         _check_options(plan, names, (item.options for item in built))
-        for item in built:
-            if item.staged:
-                tree.settle(item.name, out_dir, stage_dir)
+        tree.settle([item.name for item in built if item.staged], out_dir, stage_dir)
     return built
 
 

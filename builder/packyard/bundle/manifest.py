@@ -124,7 +124,11 @@ class Manifest:
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError` that names every file which differs, is missing or is extra; itself excepted."""
-        found = file_digests(members)
+        self.compare(file_digests(members))
+
+    def compare(self, found: Mapping[str, Digest]) -> None:
+        """Do so with the digests of files by their path."""
+        found = {path: digest for path, digest in found.items() if path != FILE}
         problems = [_difference(path, self.files.get(path), found.get(path)) for path in sorted({*self.files, *found})]
         if any(problems):
             raise IntegrityError(*filter(None, problems))

@@ -44,7 +44,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
         finally:
             os.close(lock)
     except OSError as error:
-        raise UnavailableError(f"{error.filename or out_dir}: {error.strerror}") from error
+        raise UnavailableError(f"{error.filename or out_dir}: {error.strerror or error}") from error
     finally:
         for folder in missing:
             if folder.is_dir() and not any(folder.iterdir()):
@@ -58,6 +58,12 @@ def set_aside(path: Path, stage_dir: Path) -> None:
     path.rename(aside_dir / path.name)
 
 
+def put_back(path: Path, stage_dir: Path) -> None:
+    """Move it to its place again, if it was set aside and nothing is there."""
+    if os.path.lexists(stage_dir / _ASIDE / path.name) and not os.path.lexists(path):
+        (stage_dir / _ASIDE / path.name).rename(path)
+
+
 def _lock(folder: int, kind: int) -> bool:
     """Try to lock a folder; it cannot be where others have it, nor on every file system."""
     try:
@@ -68,15 +74,14 @@ def _lock(folder: int, kind: int) -> bool:
 
 
 def _clear(out_dir: Path) -> None:
-    """Take away what dead builds left, but for what another user did."""
-    for stage_dir in sorted(path for path in out_dir.iterdir() if _STAGE.fullmatch(path.name)):
+    """Take away what dead builds left, but for what another user did, or what only has such a name."""
+    for stage_dir in sorted(path for path in out_dir.iterdir() if _STAGE.fullmatch(path.name) and _is_folder(path)):
         with suppress(PermissionError):
-            _put_back(out_dir, stage_dir)
+            aside_dir = stage_dir / _ASIDE
+            for path in sorted(aside_dir.iterdir()) if _is_folder(aside_dir) else ():
+                put_back(out_dir / path.name, stage_dir)
             shutil.rmtree(stage_dir)
 
 
-def _put_back(out_dir: Path, stage_dir: Path) -> None:
-    aside_dir = stage_dir / _ASIDE
-    for path in sorted(aside_dir.iterdir()) if aside_dir.is_dir() else ():
-        if not os.path.lexists(out_dir / path.name):
-            path.rename(out_dir / path.name)
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()

@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
     out_dir = Path(arguments.out)
+    workspace.check_target(out_dir)
     if arguments.kustomization:
         return _kustomizations(workspace, names, out_dir, arguments.output)
     plan = fanout.plan(arguments, workspace)
@@ -48,21 +49,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
+    from packyard.bundle import tree
     from packyard.source import kustomization, package
+    from packyard.source import workspace as sources_of
+    from packyard.work.reads import Reads
 
-    folders: list[Path] = []
-    for name in names:
-        described = package.read(workspace, name)
-        for use_case in described.use_cases:
-            folder = out_dir / name / use_case.path
-            for path, data in kustomization.write(workspace, described, use_case).items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
-            folders.append(folder)
+    folders: dict[str, dict[str, bytes]] = {}
+    with Reads(workspace.root_dir) as reads:
+        here = sources_of.read(reads.root_dir)
+        for name in names:
+            described = package.read(here, name)
+            for use_case in described.use_cases:
+                folders[f"{name}/{use_case.path}"] = kustomization.write(here, described, use_case)
+    written = [out_dir / path for path in tree.write_folders(folders, out_dir)]
     if form == "json":
-        output.json_result([{"directory": str(folder)} for folder in folders])
+        output.json_result([{"directory": str(folder)} for folder in written])
         return 0
-    for folder in folders:
+    for folder in written:
         output.line(str(folder))
     output.story("build each with: kustomize build DIR")
     return 0

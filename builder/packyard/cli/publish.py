@@ -30,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build everything first, then publish: a fault in one package publishes none."""
     workspace = sources.find(arguments)
+    if "://" not in arguments.to:
+        workspace.check_target(Path(arguments.to))
     names = sources.names(arguments, workspace)
     channel = open_channel(arguments.to)
     plan = fanout.plan(arguments, workspace)

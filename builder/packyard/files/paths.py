@@ -112,3 +112,32 @@ def _lists(manifest: str, folder: str) -> bool:
         return False
     files = document.get("files") if isinstance(document, dict) else None
     return isinstance(files, dict) and any(path.startswith(f"{folder}/") for path in files)
+
+
+def _real_path(path: str, folders: dict[str, str]) -> str:
+    folder, _, name = path.rpartition("/")
+    if not folder or name in ("", ".", "..") or os.path.islink(path):
+        return os.path.realpath(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)
+
+
+class Gate:
+    """Says of many paths which lead out of a root; ``folders`` are the real paths that are known already."""
+
+    def __init__(self, root_dir: str | os.PathLike[str], folders: dict[str, str]) -> None:
+        self._root = os.path.realpath(root_dir)
+        self._below = os.path.join(self._root, "")
+        self._folders = folders
+        self._inside: set[str] = set()
+
+    def outside(self, path: str) -> str:
+        """Return where a path leads, if that is not below the root; an empty text otherwise."""
+        if path in self._inside:
+            return ""
+        real = _real_path(path, self._folders)
+        if real != self._root and not real.startswith(self._below):
+            return real
+        self._inside.add(path)
+        return ""

@@ -36,6 +36,14 @@ class Workspace:
         """Return the names of all packages, sorted."""
         return sorted(file.parent.name for file in (self.root_dir / "packages").glob("*/package.yaml"))
 
+    def check_target(self, folder: Path) -> None:
+        """Refuse a folder for results that lies in the sources: the next build would read it."""
+        real = folder.resolve()
+        for name in ("packages", "bases", "overlays"):
+            if real.is_relative_to((self.root_dir / name).resolve()):
+                message = f"lies in the sources, in {self.root_dir / name}"
+                raise InputError(Problem(message, file=str(folder), hint="choose a folder elsewhere"))
+
     def package_dir(self, name: str) -> Path:
         """Return a package's folder; an unknown name is refused with the nearest one."""
         folder = self.root_dir / "packages" / name
@@ -73,14 +81,14 @@ def _read(root_dir: Path) -> Workspace:
         if isinstance(node, Scalar) and node.value not in folders:
             fields.fault(node, "options", f"no overlay {node.value!r}", suggest(node.value, folders))
     for key in ("prefix", "license"):
-        node = fields.node.get(key) if fields.node else None
-        if not isinstance(node, Scalar):
+        named = fields.node.get(key) if fields.node else None
+        if not isinstance(named, Scalar):
             continue
-        path = root_dir / node.value
-        if key == "license" and fields.reach(node, key, node.value, path) and not path.is_file():
-            fields.fault(node, key, f"no file {node.value!r}")
+        path = root_dir / named.value
+        if key == "license" and fields.reach(named, key, named.value, path) and not path.is_file():
+            fields.fault(named, key, f"no file {named.value!r}")
         if key == "prefix" and not all(map(_PREFIX_PART.fullmatch, workspace.prefix.split("/"))):
-            fields.fault(node, key, f"{node.value!r} has to be words joined by slashes")
+            fields.fault(named, key, f"{named.value!r} has to be words joined by slashes")
     fields.done()
     return workspace
 

@@ -72,7 +72,7 @@ class Cache:
             raise UnavailableError(f"{self.folder}: nothing can be deleted: {error.strerror or error}") from error
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield last use, size and file of each entry, and of what killed writers left behind; links are not entered."""
+        """Yield last use, size and file of each entry, and of what killed writers left; links are not entered."""
         for file in self.folder.glob("[0-9a-f][0-9a-f]/*"):
             if not _ENTRY.fullmatch(file.name) or file.parent.is_symlink():
                 continue

@@ -26,6 +26,7 @@ from typing import Any, NoReturn, TypeVar
 from packyard.digest import Digest
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
+from packyard.files.paths import Gate
 
 #: What was asked, of which path (below the root, or absolute), and the answer.
 Fact = tuple[str, str, str]
@@ -82,7 +83,7 @@ class Reads:
         self._asked = _Asked({}, {})
         self._joined: set[Hashable] = set()  # keys of `once` whose facts are noted in what is asked now
         self._names = _Names(root_dir)
-        self._gate = _Gate(root_dir, self._shared.folders)
+        self._gate = Gate(root_dir, self._shared.folders)
         self._token: Token[Reads | None] | None = None
 
     def __enter__(self) -> Reads:
@@ -157,7 +158,7 @@ class Observed:
 
     def __init__(self, root_dir: Path) -> None:
         self._names = _Names(root_dir)
-        self._gate = _Gate(root_dir, {})
+        self._gate = Gate(root_dir, {})
         self._answers: dict[tuple[str, str], str] = {}
 
     def agrees(self, facts: Iterable[Fact]) -> bool:
@@ -292,32 +293,6 @@ class _Names:
             found = next((whole[len(above) :] or "." for above in self._above if f"{whole}/".startswith(above)), whole)
             self._known[path] = found
         return found
-
-
-class _Gate:
-    """Says which paths lead out of a root; ``folders`` are the real paths that are known already."""
-
-    def __init__(self, root_dir: Path, folders: dict[str, str]) -> None:
-        self._root = os.path.realpath(root_dir)
-        self._below = os.path.join(self._root, "")
-        self._folders = folders
-        self._inside: set[str] = set()
-
-    def outside(self, path: str) -> str:
-        """Return where a path leads, if that is not below the root; an empty text otherwise."""
-        if path in self._inside:
-            return ""
-        folder, _, name = path.rpartition("/")
-        if name in ("", "..") or not folder or os.path.islink(path):
-            real = os.path.realpath(path)
-        else:
-            if folder not in self._folders:
-                self._folders[folder] = os.path.realpath(folder)
-            real = os.path.join(self._folders[folder], name)
-        if real != self._root and not real.startswith(self._below):
-            return real
-        self._inside.add(path)
-        return ""
 
 
 def once(key: Hashable, make: Callable[[], Made]) -> Made:

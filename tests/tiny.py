@@ -1,0 +1,70 @@
+"""The smallest workspace: a base ``one`` and a package ``p``; and the command line in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+from packyard.cli import main
+
+FILES = {
+    "LICENSE": "free\n",
+    "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
+    "bases/one/kustomization.yaml": (
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [cm.yaml]\n"
+    ),
+    "bases/one/cm.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: "1"\n',
+    "packages/p/package.yaml": (
+        "apiVersion: packyard/v1\nkind: Package\ndocs: [title]\nuseCases:\n  include: [{path: one, base: one}]\n"
+        "model: {name: p, framework: f, category: c, precision: fp32, mode: training}\n"
+    ),
+    "packages/p/docs/title.md": "# p {{ version }}\n",
+    "packages/p/files/run.txt": "run\n",
+}
+POD = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: x
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: registry.example/x:1
+"""
+
+
+def workspace(folder: Path) -> Path:
+    """Write it."""
+    for path, text in FILES.items():
+        write(folder / path, text)
+    return folder
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file, and the folders above it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def replace(file: Path, old: str, new: str) -> None:
+    """Replace a text of a file, which has to be there."""
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+
+
+def run(*words: object) -> tuple[int, str, str]:
+    """Run a command line here, and return its exit code, and what it printed on stdout and stderr."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main.main([str(word) for word in words])
+    return code, out.getvalue(), err.getvalue()
+
+
+def refused(*words: object) -> str:
+    """Run a command line that has to be refused, and return what it says."""
+    code, _, err = run(*words)
+    assert code == 1, err
+    return err
