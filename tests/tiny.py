@@ -31,9 +31,11 @@ spec:
   template:
     spec:
       restartPolicy: Never
+      securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
       containers:
       - name: main
         image: registry.example/x:1
+        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 """
 
 

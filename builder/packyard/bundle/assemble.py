@@ -14,8 +14,8 @@ from packyard.bundle.manifest import Parameter, UseCase
 from packyard.errors import refuse
 from packyard.setters import krmfile
 from packyard.setters.listing import Row, rule_rows
+from packyard.source import idle, preset, scripts
 from packyard.source import package as packages
-from packyard.source import preset, scripts
 from packyard.source.compose import Composed, compose_all
 from packyard.source.package import Package
 from packyard.source.preset import Preset
@@ -61,6 +61,7 @@ def _draft(workspace: Workspace, package: Package, version: str) -> Draft:
         model=package.model,
         members=tuple(members),
         use_cases={f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()},
+        idle=idle.below(idle.join(item.idle for item in composed), workspace.root_dir),
     )
 
 

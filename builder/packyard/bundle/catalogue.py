@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +18,9 @@ from packyard.bundle.draft import Draft
 from packyard.bundle.packed import Packed
 from packyard.bundle.staging import staging
 from packyard.digest import Digest
-from packyard.errors import UnavailableError, refuse
-from packyard.source import workspace
+from packyard.errors import UnavailableError
+from packyard.source import idle, workspace
+from packyard.source.idle import Idle
 from packyard.text.sharing import Sharing
 from packyard.work import code, executor
 from packyard.work.cache import Cache
@@ -42,14 +43,16 @@ class Built:
     size: int
     staged: bool
     options: tuple[str, ...] = ()
+    idle: Idle = field(default_factory=dict)
     fault: str = ""
 
 
 class Written(NamedTuple):
-    """A bundle in a file; the options of its use cases; and why it was not kept, where that was asked for."""
+    """A bundle in a file, with what `Packed` says of it; and why it was not kept, where that was asked for."""
 
     file: Path
     options: tuple[str, ...]
+    idle: Idle
     fault: str
 
 
@@ -69,7 +72,7 @@ def build(
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
         built = executor.run(_Staging(Packing(plan), out_dir, stage_dir), names, on=on, done=done)
-        _check_options(plan, names, (item.options for item in built))
+        _check_whole(plan, names, built)
         tree.settle([item.name for item in built if item.staged], out_dir, stage_dir)
     return built
 
@@ -86,15 +89,16 @@ def pack_into(
 ) -> list[Written]:
     """Write the bundles of packages into a folder, in the order of their names."""
     written = executor.run(_Writing(Packing(plan), folder.absolute()), names, on=on, done=done)
-    _check_options(plan, names, (item.options for item in written))
+    _check_whole(plan, names, written)
     return written
 
 
-def _check_options(plan: Plan, names: Sequence[str], offered: Iterable[tuple[str, ...]]) -> None:
-    """Refuse an option of the workspace that no use case offers; only all packages together can tell."""
+def _check_whole(plan: Plan, names: Sequence[str], made: Sequence[Built] | Sequence[Written]) -> None:
+    """Refuse what no use case has a use for; only all packages together can tell."""
     here = workspace.read(plan.root_dir)
     if names and set(here.package_names()) <= set(names):
-        refuse(workspace.idle_options(here, {name for each in offered for name in each}))
+        offered = {name for item in made for name in item.options}
+        workspace.check_whole(here, offered, idle.join(item.idle for item in made))
 
 
 class Packing:
@@ -120,7 +124,7 @@ class Packing:
             return found, None, ""
         draft, facts = self._draft(name)
         bundle = draft.bundle(self.plan.version)
-        packed = Packed.of(bundle)
+        packed = Packed.of(bundle, draft.idle)
         fault = self._keep(self._key("bundle", name, self.plan.version), facts, packed.to_bytes)
         return packed, bundle.members, fault
 
@@ -193,7 +197,7 @@ class _Writing:
             file.write_bytes(packed.data)
         except OSError as error:
             raise UnavailableError(f"{file}: {error.strerror or error}") from error
-        return Written(file, packed.options, fault)
+        return Written(file, packed.options, packed.idle, fault)
 
 
 class _Staging:
@@ -215,5 +219,6 @@ class _Staging:
             size=len(packed.data),
             staged=staged,
             options=packed.options,
+            idle=packed.idle,
             fault=fault,
         )

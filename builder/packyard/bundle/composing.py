@@ -12,8 +12,9 @@ from packyard.bundle import archive, reasons
 from packyard.digest import Digest
 from packyard.errors import Problem, UnavailableError
 from packyard.setters.packagefiles import PackageFiles
-from packyard.source import package, workspace
+from packyard.source import idle, package, workspace
 from packyard.source.compose import compose_all
+from packyard.source.idle import Idle
 from packyard.text.sharing import Sharing
 from packyard.work import code
 from packyard.work.cache import Cache
@@ -24,12 +25,13 @@ _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # those of `catalogue`: of one se
 
 
 class UseCases(NamedTuple):
-    """Those of one package; the options that they offer; reasons that its sources lack; and why it was not kept, where
-    that was asked for.
+    """Those of one package; the options that they offer; patches of their parts that reach nothing in them; reasons
+    that its sources lack; and why it was not kept, where that was asked for.
     """
 
     files: list[PackageFiles]
     options: list[str]
+    idle: Idle
     lacking: list[Problem]
     fault: str = ""
 
@@ -59,31 +61,32 @@ class Composing:
             lacking = {str(problem): problem for item in composed for problem in reasons.check(source, item)}
         options = sorted({option.name for item in composed for option in item.options})
         files = [item.package_files(f"{name}/{here.prefix}/{item.use_case.path}/") for item in composed]
+        nothing = idle.below(idle.join(item.idle for item in composed), self.root_dir)
         fault = ""
         if self.kept and not reads.torn and not lacking:
             try:
-                self.kept.keep(_key(name), reads.facts, _to_bytes(files, options))
+                self.kept.keep(_key(name), reads.facts, _to_bytes(files, options, nothing))
             except UnavailableError as error:
                 fault = str(error)
-        return UseCases(files, options, list(lacking.values()), fault)
+        return UseCases(files, options, nothing, list(lacking.values()), fault)
 
 
 def _key(name: str) -> Digest:
     return Digest.of(repr((code.digest(_LIBRARIES), "use cases", name)).encode())
 
 
-def _to_bytes(use_cases: Sequence[PackageFiles], options: Sequence[str]) -> bytes:
+def _to_bytes(use_cases: Sequence[PackageFiles], options: Sequence[str], nothing: Idle) -> bytes:
     listed = [
         (item.where, item.krmfile.decode(), {path: data.decode() for path, data in item.resources.items()})
         for item in use_cases
     ]
-    return zlib.compress(json.dumps([listed, options]).encode(), 1)
+    return zlib.compress(json.dumps([listed, options, idle.document(nothing)]).encode(), 1)
 
 
 def _parse(data: bytes) -> UseCases:
-    listed, options = json.loads(archive.inflate(data))
+    listed, options, nothing = json.loads(archive.inflate(data))
     files = [
         PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, str(where))
         for where, krmfile, resources in listed
     ]
-    return UseCases(files, [str(name) for name in options], [])
+    return UseCases(files, [str(name) for name in options], idle.parse(nothing), [])

@@ -16,6 +16,8 @@ from packyard.bundle import archive, bundle, record
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import UseCase
+from packyard.source import idle
+from packyard.source.idle import Idle
 
 README = "README.md"
 #: Stands for the version in a README: a text that nobody writes, of signs that a version may have.
@@ -24,13 +26,17 @@ MARK = "0.0.0-7d4be1c09a5f4f0d8e62b3a1f6c7d985"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """All of a bundle but its version; ``version`` is the only one that it is good for, or empty."""
+    """All of a bundle but its version; ``version`` is the only one that it is good for, or empty.
+
+    ``idle`` are patches of its parts that reach nothing in it.
+    """
 
     name: str
     version: str
     model: Mapping[str, str]
     members: tuple[Member, ...]
     use_cases: Mapping[str, UseCase]
+    idle: Idle
 
     def bundle(self, version: str) -> Bundle:
         """Return the bundle of a version."""
@@ -49,6 +55,7 @@ class Draft:
             model=fields.text_map("model"),
             members=tuple(archive.read_tar(archive.inflate(rest))[1]),
             use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
+            idle=idle.parse(fields.rest()["idle"]),
         )
 
     def to_bytes(self) -> bytes:
@@ -58,6 +65,7 @@ class Draft:
             "version": self.version,
             "model": dict(self.model),
             "useCases": {path: use_case.document() for path, use_case in self.use_cases.items()},
+            "idle": idle.document(self.idle),
         }
         return json.dumps(head).encode() + b"\n" + zlib.compress(archive.pack(self.name, self.members), 1)
 

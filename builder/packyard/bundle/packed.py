@@ -11,13 +11,16 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.source import option
+from packyard.source.idle import Idle, document, parse
+
+_NOTHING: Idle = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
     """A ``.tar.gz`` (``data``), the digest of the tar in it, and that of the ``packyard.json`` in that.
 
-    ``options`` are those that any of its use cases offers.
+    ``options`` are those that any of its use cases offers, ``idle`` the patches of its parts that reach nothing in it.
     """
 
     name: str
@@ -25,10 +28,11 @@ class Packed:
     tar: Digest
     manifest: Digest
     options: tuple[str, ...]
+    idle: Idle
     data: bytes
 
     @classmethod
-    def of(cls, bundle: Bundle) -> Packed:
+    def of(cls, bundle: Bundle, idle: Idle = _NOTHING) -> Packed:
         """Take what is needed of a bundle."""
         described = next(member.data for member in bundle.members if member.path == manifest.FILE)
         return cls(
@@ -37,6 +41,7 @@ class Packed:
             tar=bundle.tar,
             manifest=Digest.of(described),
             options=_options(bundle.manifest.use_cases, bundle.members),
+            idle=idle,
             data=bundle.data,
         )
 
@@ -44,13 +49,13 @@ class Packed:
     def parse(cls, data: bytes) -> Packed:
         """Read what `to_bytes` wrote."""
         head, _, rest = data.partition(b"\n")
-        name, version, tar, described, options = json.loads(head)
+        name, version, tar, described, options, nothing = json.loads(head)
         digests = {"tar": Digest(tar), "manifest": Digest(described)}
-        return cls(name=name, version=version, **digests, options=tuple(options), data=rest)
+        return cls(name=name, version=version, **digests, options=tuple(options), idle=parse(nothing), data=rest)
 
     def to_bytes(self) -> bytes:
         """Return what a cache keeps."""
-        head = [self.name, self.version, self.tar, self.manifest, self.options]
+        head = [self.name, self.version, self.tar, self.manifest, self.options, document(self.idle)]
         return json.dumps(head).encode() + b"\n" + self.data
 
 

@@ -16,7 +16,7 @@ from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
-from packyard.errors import InputError, Problem, refuse
+from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
@@ -98,13 +98,14 @@ def _composed(
 ) -> tuple[list[PackageFiles], list[Finding]]:
     """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
     from packyard.bundle.composing import Composing
-    from packyard.source.workspace import idle_options
+    from packyard.source import idle
+    from packyard.source.workspace import check_whole
 
     cache_dir = None if arguments.no_cache else state.cache_dir()
     composing = Composing(here.root_dir, cache_dir)
     made = [composing(name) for name in names or here.package_names()]
     fanout.finish(cache_dir, (item.fault for item in made))
-    if made and not names:
-        refuse(idle_options(here, {name for item in made for name in item.options}))
+    if made and {*here.package_names()} <= {*(names or here.package_names())}:
+        check_whole(here, {name for item in made for name in item.options}, idle.join(item.idle for item in made))
     lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
     return [files for item in made for files in item.files], lacking

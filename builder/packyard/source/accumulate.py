@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import parts, patch, pods
+from packyard.source.idle import WHOLE, Idle, place
 from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
 from packyard.text import layout
@@ -88,26 +89,34 @@ Expanded = list[tuple[Identity, Sequence | MappingNode]]
 """A patch as what it came to for each object that it has reached: the object's identity, and operations or a merge."""
 
 
-def accumulate(part: Part, onto: list[Object] | None = None, trace: list[Expanded] | None = None) -> list[Object]:
+def accumulate(
+    part: Part,
+    onto: list[Object] | None = None,
+    trace: list[Expanded] | None = None,
+    idle: list[Idle] | None = None,
+) -> list[Object]:
     """Gather a part's objects, let its components work on them, then its patches: kustomize's order.
 
-    ``trace`` gathers, for every patch in the order of their application, what it came to.
+    ``trace`` gathers, for every patch in the order of their application, what it came to; ``idle`` what was in vain.
     """
     objects = [] if onto is None else onto
     for file in part.files:
         for root in parts.read_objects(file):
             _add(objects, Object(root, file.stem))
     for resource in part.resources:
-        for item in accumulate(resource, trace=trace):
+        for item in accumulate(resource, trace=trace, idle=idle):
             _add(objects, item)
     for component in part.components:
-        accumulate(component, objects, trace)
+        accumulate(component, objects, trace, idle)
     for made in part.generated:
         _add(objects, Object(made.root(), made.stem))
     for change in part.patches:
-        expanded = _patch(objects, change) if change.pods is None else _patch_pods(objects, change, change.pods)
+        expanded, nothing = (_patch if change.pods is None else _patch_pods)(objects, change)
         if trace is not None:
             trace.append(expanded)
+        if idle is not None:
+            places = (*map(place, nothing), *(() if expanded else (WHOLE,)))
+            idle.append({change.key: frozenset(places)})
     return objects
 
 
@@ -128,7 +137,8 @@ def _add(objects: list[Object], item: Object) -> None:
     objects.append(item)
 
 
-def _patch(objects: list[Object], item: Patch) -> Expanded:
+def _patch(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
+    """Patch objects, and return what it came to, and no operation: what is applied reaches what it names, or fails."""
     root = item.document.root
     if isinstance(root, MappingNode) and not all(Object(root, "").identity[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
@@ -154,21 +164,24 @@ def _patch(objects: list[Object], item: Patch) -> Expanded:
         elif isinstance(root, MappingNode):
             _merge(other, root, before)
         expanded.append((before, root))
-    return expanded
+    return expanded, []
 
 
-def _patch_pods(objects: list[Object], item: Patch, labels: str) -> Expanded:
+def _patch_pods(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
+    """Patch pods, and return what it came to, and the operations that came to nothing."""
     root = item.document.root
     if not isinstance(root, Sequence):
         raise InputError(item.problem("a patch of pods is a list of operations, with paths below the pod's template"))
     expanded: Expanded = []
+    reached: set[int] = set()
     for other in objects:
         if _selects(item.target or {}, other.identity):
-            operations = pods.expand(other.root, root, labels)
+            operations = pods.expand(other.root, root, item.pods or "")
             if operations.items:
+                reached.update(each.start for each in operations.items)
                 other.operate(operations)
                 expanded.append((other.identity, operations))
-    return expanded
+    return expanded, [each.value for each in root.items if each.start not in reached]
 
 
 def _nameless(root: MappingNode) -> MappingNode:

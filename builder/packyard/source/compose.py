@@ -16,9 +16,10 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan, plan_fields
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import faults
-from packyard.source import kustomization, option, parts, preset, ranks, rules, security
+from packyard.source import idle, kustomization, option, parts, preset, ranks, rules, security
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import Reached, reach
+from packyard.source.idle import Idle
 from packyard.source.option import Option
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import Part
@@ -48,6 +49,8 @@ class Composed:
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
     excuses: tuple[Excuse, ...] = ()  # why its pods need a lower Pod Security level
+    idle: Idle = field(default_factory=dict)  # patches of its parts that reach nothing here
+    own_idle: Idle = field(default_factory=dict)  # operations of its package's own patches that do
 
     @property
     def shipped(self) -> dict[str, bytes]:
@@ -75,6 +78,8 @@ class Composed:
 def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
     """Compose every use case of a package; values and presets that its use cases cannot use are refused."""
     composed = [compose(workspace, package, use_case) for use_case in package.use_cases]
+    own = idle.join(item.own_idle for item in composed)
+    refuse(idle.problems(own, "any use case that lists it"))
     _check_values(composed)
     presets = preset.read_all(workspace, package)
     if presets:
@@ -107,7 +112,12 @@ def _check_values(composed: Sequence[Composed]) -> None:
 def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
     """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
     part = kustomization.read(workspace, package, use_case)
-    objects = _accumulate(part)
+    begun, inherited = _begun(part)
+    own: list[Idle] = []
+    objects = accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun], idle=own)
+    refuse(idle.problems(idle.wholly(own), f"the use case {use_case.path}"))
+    ranks.add(objects)
+    nothing = [*inherited]
     named = sorted(zip(file_names(objects), objects, strict=True), key=_by_name)
     documents = {name: item.write() for name, item in named}
     given = {name: value.text for name, value in use_case.setters.items()} if values else {}
@@ -115,7 +125,7 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     known = reached.definitions.setters
     applying = rules.gather(part)
     here = [rule for rule in applying if rules.is_here(rule, known)]
-    options = _options(workspace, use_case, part, objects, reached, given)
+    options = _options(workspace, use_case, part, objects, reached, given, nothing)
     offered = {name: setter for item in options for name, setter in item.setters.items()}
     _check_given(use_case, {**offered, **known} if values else {})
     if values:
@@ -133,17 +143,31 @@ def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values
     kinds = tuple((item.identity[1], name) for name, item in named)
     unused = tuple(name for name in given if name not in known and name not in offered)
     excuses = tuple(security.gather(part))
-    return Composed(use_case, files, unset, kinds, unused, options, reached.definitions, tuple(here), excuses)
+    return Composed(
+        use_case,
+        files,
+        unset,
+        kinds,
+        unused,
+        options,
+        reached.definitions,
+        tuple(here),
+        excuses,
+        idle.join(nothing),
+        idle.join(own),
+    )
 
 
-def _accumulate(part: Part) -> list[Object]:
-    """Return the objects of a use case, to be changed; what its base and overlays come to is made once in a run."""
+def _begun(part: Part) -> tuple[list[Object], list[Idle]]:
+    """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
     shared = Part(part.folder, resources=part.resources, components=part.components)
     folders = tuple(str(item.folder) for item in (*part.resources, *part.components))
-    begun = reads.once(("objects", *folders), lambda: accumulate(shared))
-    objects = accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun])
-    ranks.add(objects)
-    return objects
+    return reads.once(("objects", *folders), lambda: _begin(shared))
+
+
+def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
+    nothing: list[Idle] = []
+    return accumulate(part, idle=nothing), nothing
 
 
 def _by_name(pair: tuple[str, Object]) -> str:
@@ -157,6 +181,7 @@ def _options(
     objects: list[Object],
     reached: Reached,
     values: Mapping[str, str],
+    nothing: list[Idle],
 ) -> tuple[Option, ...]:
     """Write the options of a use case, each with the definitions that it needs beside those of the use case.
 
@@ -165,7 +190,7 @@ def _options(
     found: list[Option] = []
     for name in dict.fromkeys((*use_case.options, *workspace.options)):
         component = parts.read(workspace.root_dir / "overlays" / name, "Component")
-        files = option.write(component, objects)
+        files = option.write(component, objects, nothing)
         if not files and name not in use_case.options:
             continue
         refuse([option.misfit(component)] if not files else [])

@@ -18,6 +18,7 @@ from packyard.setters.definition import Setter
 from packyard.setters.rules.rule import Rule
 from packyard.source import parts, ranks
 from packyard.source.accumulate import Expanded, Object, accumulate, file_names
+from packyard.source.idle import Idle
 from packyard.source.parts import Part
 from packyard.source.security import Excuse
 from packyard.text import layout
@@ -50,14 +51,14 @@ def describe(part: Part) -> str:
     return " ".join(comment.text.removeprefix("#").strip() for comment in part.head)
 
 
-def write(part: Part, objects: Sequence[Object]) -> dict[str, bytes]:
+def write(part: Part, objects: Sequence[Object], idle: list[Idle] | None = None) -> dict[str, bytes]:
     """Write what an overlay does to the objects of a use case as a Component of its own; its definitions excepted.
 
-    Nothing comes of an overlay that fits none of the objects.
+    Nothing comes of an overlay that fits none of the objects; which of its patches do not joins ``idle``.
     """
     working = [item.copy() for item in objects]
     trace: list[Expanded] = []
-    accumulate(part, working, trace)
+    accumulate(part, working, trace, idle)
     trace.append(ranks.add(working))
     known = {item.identity for item in objects}
     added = [item for item in working if item.identity not in known]

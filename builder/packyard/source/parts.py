@@ -46,6 +46,12 @@ class Patch:
     target: Mapping[str, str] | None
     pods: str | None = None
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file of the patch, and what it selects."""
+        words = {**(self.target or {}), "labelSelector": self.pods or ""}
+        return self.document.source.name, ", ".join(f"{key} {text!r}" for key, text in words.items() if text)
+
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
         root = self.document.root

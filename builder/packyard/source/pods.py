@@ -1,8 +1,8 @@
 """``podPatches``: what every pod has is written once, and patched into the pods of any kind of object.
 
 Paths are below a pod's template, wherever its object keeps it. ``*`` stands for every element of a list (of one that is
-not there: for none), ``[name=tmp]`` for those whose field has that value, and ``{a,b}`` for either word. Each operation
-becomes RFC 6902 operations as kustomize knows them::
+not there: for none), ``[name=tmp]`` for those whose field has that value, and ``{a,b}`` for either word. What follows
+has to be there in each of them, as in RFC 6902. Each operation becomes RFC 6902 operations as kustomize knows them::
 
     path: /spec/{initContainers,containers}/*/image
     ->  /spec/template/spec/containers/0/image                          a Job
@@ -133,12 +133,13 @@ def _paths(operation: MappingNode, pointer: str, template: MappingNode, is_workf
 def _places(node: Node, steps: list[str]) -> Iterator[str]:
     """Yield the paths that steps with wildcards stand for; without any, the path itself, there or not."""
     *above, last = steps
-    if last.startswith("["):
+    if last == "*" or last.startswith("["):
         yield from (pointer for pointer, _ in _follow("", node, steps))
         return
-    is_open = any(step == "*" or step.startswith("[") for step in above)
-    for pointer, _ in _follow("", node, above) if is_open else [("".join(f"/{step}" for step in above), node)]:
-        yield f"{pointer}/{last}"
+    opened = max((place for place, step in enumerate(above, 1) if step == "*" or step.startswith("[")), default=0)
+    rest = "".join(f"/{step}" for step in steps[opened:])
+    for pointer, _ in _follow("", node, steps[:opened]):
+        yield f"{pointer}{rest}"
 
 
 def _workflow_paths(operation: MappingNode, pointer: str, template: MappingNode, steps: list[str]) -> Iterator[str]:
