@@ -14,7 +14,9 @@ from pathlib import Path
 
 from packyard.cluster import manifest, namespace, objects
 from packyard.cluster.objects import Object
-from packyard.errors import InputError, Problem, UnavailableError, refuse, suggest
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.files import regular
+from packyard.files.paths import Gate
 from packyard.text.document import decode, parse_one
 from packyard.text.node import Mapping, Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
@@ -26,6 +28,9 @@ HINT = "install kustomize or kubectl, which packyard then builds with"
 _API_VERSION = "kustomize.config.k8s.io/v1beta1"
 _FIELDS = ("apiVersion", "kind", "resources", "namespace")
 
+#: What is read for one directory at most.
+MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
+
 #: The order in which kustomize puts kinds; those between stand in the order of group, version and kind.
 _FIRST = (
     "Namespace", "ResourceQuota", "StorageClass", "CustomResourceDefinition", "ServiceAccount", "PodSecurityPolicy",
@@ -33,6 +38,7 @@ _FIRST = (
     "LimitRange", "PriorityClass", "PersistentVolume", "PersistentVolumeClaim", "Deployment", "StatefulSet",
     "CronJob", "PodDisruptionBudget",
 )  # fmt: skip
+_MOST = 20  # problems that get a hint
 _LOCAL = "config.kubernetes.io/local-config"
 
 
@@ -47,14 +53,11 @@ class Kustomization:
 
 def build(directory: Path) -> bytes:
     """Build a directory; YAML, a document per object, in kustomize's order."""
-    kustomization = read(directory)
+    left = Budget(directory)
+    kustomization = read(directory, left)
     items: list[Object] = []
     for path in _files(kustomization):
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise UnavailableError(f"{path}: {error.strerror}") from error
-        items += objects.parse(Source(str(path), decode(data, str(path))[1]))
+        items += objects.parse(Source(str(path), left.read(path)))
     _check_identities(items, "is there twice")
     namespace.apply(items, kustomization.namespace, HINT)
     _check_identities(items, f"is there twice in namespace {kustomization.namespace!r}")
@@ -64,21 +67,44 @@ def build(directory: Path) -> bytes:
 
 def find(directory: Path) -> Path:
     """Return the directory's kustomization file."""
-    found = [directory / name for name in NAMES if (directory / name).is_file()]
+    found = [directory / name for name in NAMES if regular.is_file(directory / name)]
     if len(found) == 1:
         return found[0]
     if not found:
-        hint = "name the directory of one use case" if directory.is_dir() else ""
-        message = "has no kustomization.yaml" if directory.is_dir() else "is no directory"
+        is_folder = regular.is_folder(directory)
+        hint = "name the directory of one use case" if is_folder else ""
+        message = "has no kustomization.yaml" if is_folder else "is no directory"
         raise InputError(Problem(message, file=str(directory), hint=hint))
     names = " and ".join(file.name for file in found)
     raise InputError(Problem(f"has {names}, where one is expected", file=str(directory)))
 
 
-def read(directory: Path) -> Kustomization:
+class Budget:
+    """Reads files for one directory as text, up to a number of them and of bytes; more is no use case."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._files = MAX_FILES
+        self._bytes = MAX_BYTES
+
+    def read(self, file: Path) -> str:
+        """Return the text of a file."""
+        data = regular.read(file, limit=MAX_BYTES)
+        self._files -= 1
+        self._bytes -= len(data)
+        if self._files < 0 or self._bytes < 0:
+            most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
+            raise InputError(Problem(f"is built from {most}", file=str(self._directory), hint=HINT))
+        return decode(data, str(file))[1]
+
+
+def read(directory: Path, left: Budget | None = None) -> Kustomization:
     """Read a kustomization of the flat layout; every fault in it is named at once."""
     file = find(directory)
-    root = parse_one(file.read_bytes(), str(file)).root
+    if leads := Gate(directory, {}).outside(str(file)):
+        message = f"leads to {leads}, outside of the directory"
+        raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
+    root = parse_one((left or Budget(directory)).read(file).encode(), str(file)).root
     if not isinstance(root, Mapping):
         raise InputError(Problem("is no mapping", file=str(file), line=1))
     problems = [
@@ -117,17 +143,21 @@ def _resources(node: Node | None) -> tuple[tuple[tuple[str, Problem], ...], list
 
 def _files(kustomization: Kustomization) -> list[Path]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
-    files, problems = [], []
+    files: list[Path] = []
+    problems: list[Problem] = []
     directory = kustomization.file.parent
-    for text, place in kustomization.resources:
+    gate = Gate(directory, {})
+    for text, place in kustomization.resources[: MAX_FILES + 1]:
         path = directory / text
         fault, hint = "", ""
-        if path.is_dir():
+        if "\0" in text or len(problems) == _MOST:
+            fault = "is no file here"
+        elif regular.is_folder(path):
             fault, hint = "is a directory, which packyard's own build does not follow", HINT
-        elif not path.is_file():
+        elif not regular.is_file(path):
             fault = "is no file here"
             hint = HINT if "//" in text else suggest(text, [file.name for file in directory.glob("*.y*ml")])
-        elif not path.resolve().is_relative_to(directory.resolve()):
+        elif gate.outside(str(path)):
             fault, hint = "lies outside of the directory", "kustomize refuses it as well"
         if fault:
             problems.append(

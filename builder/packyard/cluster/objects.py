@@ -6,7 +6,6 @@ it does, is refused by file and line.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +20,9 @@ from packyard.text.scalar import implicit_type
 Value = Plain | list["Value"] | dict[str, "Value"]
 
 #: A document whose aliases stand for more values than this is refused.
-MAX_VALUES = 1_000_000
+MAX_VALUES = 100_000
+#: So is one that nests deeper by them.
+MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
@@ -118,41 +119,49 @@ class _Reader:
         self.anchored: dict[str, Value] = {}
         self.left = MAX_VALUES
 
-    def read(self, node: Node, flow: bool = False) -> Value:
+    def read(self, node: Node, flow: bool = False, level: int = 0) -> Value:
         value: Value
         if isinstance(node, Alias):
-            return self._resolve(node)
+            return self._resolve(node, level)
         if isinstance(node, Scalar):
             value = scalars.read(node, flow=flow)
         elif isinstance(node, Sequence):
             _check_tag(node)
-            value = [self.read(item.value, flow or node.flow) for item in node.items]
+            value = [self.read(item.value, flow or node.flow, level + 1) for item in node.items]
         else:
             assert isinstance(node, Mapping)
-            value = self._mapping(node, flow or node.flow)
+            value = self._mapping(node, flow or node.flow, level + 1)
         if node.anchor:
             self.anchored[node.anchor] = value
         return value
 
-    def _resolve(self, alias: Alias) -> Value:
+    def _resolve(self, alias: Alias, level: int = 0) -> Value:
         if alias.anchor not in self.anchored:
             raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it"))
-        value = self.anchored[alias.anchor]
-        self.left -= _size(value)
+        return self._copy(self.anchored[alias.anchor], alias, level)
+
+    def _copy(self, value: Value, alias: Alias, level: int) -> Value:
+        self.left -= 1
         if self.left < 0:
             raise InputError(alias.problem(f"its aliases stand for more than {MAX_VALUES} values"))
-        return copy.deepcopy(value)
+        if level > MAX_DEPTH:
+            raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
+        if isinstance(value, dict):
+            return {key: self._copy(member, alias, level + 1) for key, member in value.items()}
+        if isinstance(value, list):
+            return [self._copy(member, alias, level + 1) for member in value]
+        return value
 
-    def _mapping(self, node: Mapping, flow: bool) -> dict[str, Value]:
+    def _mapping(self, node: Mapping, flow: bool, level: int) -> dict[str, Value]:
         _check_tag(node)
         value: dict[str, Value] = {}
         merged: list[Value] = []
         for entry in node.entries:
             key = self._key(entry)
             if key is not None:
-                value[key] = self.read(entry.value, flow)
+                value[key] = self.read(entry.value, flow, level)
                 continue
-            found = self.read(entry.value, flow)
+            found = self.read(entry.value, flow, level)
             merged += found if isinstance(found, list) else [found]
         for other in merged:
             if not isinstance(other, dict):
@@ -183,11 +192,6 @@ class _Reader:
 def _check_tag(node: Mapping | Sequence) -> None:
     if node.tag is not None:
         raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
-
-
-def _size(value: Value) -> int:
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + sum(_size(member) for member in members)
 
 
 def _is_null(node: Node) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cluster import build, kustomize
 from packyard.errors import Problem, refuse
+from packyard.files import regular
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.rules import rule
-from packyard.text.document import decode, parse
+from packyard.text.document import parse_text
 from packyard.text.node import Mapping, Scalar, Sequence, Source
 
 
@@ -44,22 +46,41 @@ def _broken(krmfile: Krmfile) -> Iterator[Problem]:
 
 
 def _krmfiles(directory: Path) -> list[Krmfile]:
-    files = [folder / NAME for folder in dict.fromkeys(_reached(directory, ()))]
-    return [Krmfile(Source(str(file), decode(file.read_bytes(), str(file))[1])) for file in files if file.is_file()]
+    left = build.Budget(directory)
+    files = [folder / NAME for folder in _reached(directory, left)]
+    return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
 
 
-def _reached(directory: Path, within: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield a directory, and the local ones that its kustomization names, a component that is switched on say."""
-    yield directory
-    file = build.find(directory)
-    for document in parse(file.read_bytes(), str(file))[:1]:
+def _reached(directory: Path, left: build.Budget) -> Iterator[Path]:
+    """Yield a directory, and the local ones that its kustomization names, a component that is switched on say.
+
+    Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
+    """
+    ahead, seen = [directory], {os.path.realpath(directory)}
+    while ahead:
+        folder = ahead.pop()
+        yield folder
+        named = []
+        for path in _named(folder, left):
+            real = os.path.realpath(path)
+            if real not in seen and regular.is_folder(path):
+                seen.add(real)
+                short = Path(os.path.normpath(path))
+                named.append(short if os.path.realpath(short) == real else Path(real))
+        ahead += reversed(named)
+
+
+def _named(folder: Path, left: build.Budget) -> Iterator[Path]:
+    """Yield what a kustomization names below or beside it."""
+    file = build.find(folder)
+    for document in parse_text(Source(str(file), left.read(file)))[:1]:
         root = document.root
         for field in ("resources", "bases", "components"):
             listed = root.get(field) if isinstance(root, Mapping) else None
             for item in listed.items if isinstance(listed, Sequence) else ():
-                folder = directory / item.value.value if isinstance(item.value, Scalar) else directory
-                if folder.is_dir() and folder.resolve() not in (*within, directory.resolve()):
-                    yield from _reached(folder, (*within, directory.resolve()))
+                text = item.value.value if isinstance(item.value, Scalar) else ""
+                if text and not text.startswith("/") and "\0" not in text:
+                    yield folder / text
 
 
 def _problem(setter: Setter, directory: Path) -> Problem:

@@ -19,6 +19,16 @@ LIMIT = 64 * 1024 * 1024
 _FOR_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Say whether there is a regular file, links followed; not, where there cannot be one of this name."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Say whether there is a folder, links followed; not, where there cannot be one of this name."""
+    return os.path.isdir(path)
+
+
 def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[[str], str] | None = None) -> bytes:
     """Return the bytes of a regular file, links followed; with ``resolve`` to where it says that a link may lead.
 

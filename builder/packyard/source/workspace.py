@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -40,9 +41,9 @@ class Workspace:
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
-        real = folder.resolve()
+        real = Path(os.path.realpath(folder))
         for name in ("packages", "bases", "overlays"):
-            if real.is_relative_to((self.root_dir / name).resolve()):
+            if real.is_relative_to(os.path.realpath(self.root_dir / name)):
                 message = f"lies in the sources, in {self.root_dir / name}"
                 raise InputError(Problem(message, file=str(folder), hint="choose a folder elsewhere"))
 

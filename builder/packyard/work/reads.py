@@ -179,7 +179,7 @@ class Observed:
             if word == "glob":
                 return _listing(path, path.glob(pattern))
             if word == "resolve":
-                return self._names.name(str(path.resolve()))
+                return self._names.name(os.path.realpath(path))
             return str(_ANSWERS[word](path))
         except (OSError, PackyardError) as error:
             return _failure(error)
@@ -237,7 +237,9 @@ class SourcePath(PosixPath):
     def resolve(self, strict: bool = False) -> SourcePath:
         """Return the path without links."""
         _check("resolve", self)
-        found = type(self)(_plain(self).resolve(strict))
+        if strict:
+            self._refuse()
+        found = type(self)(os.path.realpath(self))
         _note("resolve", self, found)
         return found
 
