@@ -18,6 +18,9 @@ from packyard.text import layout
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Sequence
 
+#: How many objects a use case may have.
+MAX_OBJECTS = 1000
+
 Identity = tuple[str, str, str, str]
 """apiVersion, kind, namespace and name of an object."""
 
@@ -132,6 +135,8 @@ def file_names(objects: list[Object]) -> list[str]:
 
 
 def _add(objects: list[Object], item: Object) -> None:
+    if len(objects) >= MAX_OBJECTS:
+        raise InputError(item.problem(f"one of more than {MAX_OBJECTS} objects of one use case"))
     if any(other.identity == item.identity for other in objects):
         raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is there twice"))
     objects.append(item)

@@ -12,6 +12,8 @@ from packyard.errors import InputError, Problem, suggest
 from packyard.text.document import parse_one
 from packyard.text.node import Mapping, Node, Scalar, Sequence
 
+_MOST = 100  # faults that are told at once
+
 
 class Fields:
     """The entries of one mapping. What is asked for is known; `done` refuses the rest."""
@@ -33,6 +35,8 @@ class Fields:
 
     def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
         """Note a fault at a node, named by the path of a key below this mapping."""
+        if len(self.problems) >= _MOST:
+            raise InputError(*self.problems, Problem("there are more faults", file=self.file))
         line, column = node.source.locate(node.start) if node else (0, 0)
         path = self._path(key)
         text = f"{path}: {message}" if path else message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from packyard.errors import InputError, Problem
 from packyard.source import parts, ranks
 from packyard.source.accumulate import Expanded, accumulate
 from packyard.source.package import Package, UseCase
@@ -16,7 +17,7 @@ from packyard.text.scalar import double_quoted
 
 def read(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
     """Read the parts of a use case, as one part that builds on them."""
-    return Part(
+    part = Part(
         folder=package.folder,
         resources=(parts.read(workspace.root_dir / "bases" / use_case.base, "Kustomization"),),
         components=tuple(parts.read(workspace.root_dir / "overlays" / name, "Component") for name in use_case.overlays),
@@ -25,6 +26,10 @@ def read(workspace: Workspace, package: Package, use_case: UseCase) -> Part:
         ),
         krmfile=parts.read_krmfile(package.folder),
     )
+    if sum(each.size for each in (*part.resources, *part.components)) > parts.MAX_PARTS:
+        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
+        raise InputError(Problem(message, file=package.file, line=use_case.line))
+    return part
 
 
 def write(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
@@ -28,6 +29,8 @@ from packyard.text.node import Node, Scalar, Sequence
 FILE = "package.yaml"
 EVERY = "*"
 PRESETS = "presets"
+#: How many directories a package may bring for its users to deploy.
+MAX_USE_CASES = 256
 _MODEL_KEYS = ("name", "framework", "category", "precision", "mode", "license", "source")
 
 #: The choices that each value of an axis brings together.
@@ -147,6 +150,10 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields, own: Choice, 
     }
     excluded = section.texts("exclude")
     found: list[UseCase] = []
+    count = prod(map(len, axes.values())) if axes else 0
+    if max(count, len(section.items("include"))) > MAX_USE_CASES:
+        section.fault(section.node, "", f"{count} use cases, where a package may have {MAX_USE_CASES}")
+        return []
     for combination in product(*axes.values()) if axes else ():
         path = "/".join(combination)
         if path not in excluded:

@@ -31,6 +31,9 @@ _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SELECTORS = ("group", "version", "kind", "name", "namespace")
 
 
+#: How many kustomizations a use case may be made of, and how deep they may build on each other.
+MAX_PARTS, MAX_DEPTH = 500, 32
+
 #: A Krmfile's name and bytes.
 Krmfile = tuple[str, bytes]
 
@@ -71,6 +74,7 @@ class Part:
     patches: tuple[Patch, ...] = ()
     krmfile: Krmfile | None = None
     head: tuple[Comment, ...] = ()
+    size: int = 1  # parts that it is made of, each as often as it is named
 
     def krmfiles(self) -> Iterator[Krmfile]:
         """Yield the Krmfiles of everything that this is made of, in the order of composition."""
@@ -107,6 +111,9 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
         for node in fields.items("components")
         if (path := _path(fields, node, "components", within))
     ]
+    size = 1 + sum(part.size for part in (*resources, *components))
+    if size > MAX_PARTS:
+        fields.fault(document.root, "", f"is made of more than {MAX_PARTS} kustomizations")
     generated = [
         found for node in fields.items("configMapGenerator") if (found := generator.read(fields, node, folder))
     ]
@@ -127,6 +134,7 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
         tuple(patches),
         read_krmfile(folder),
         (*document.head, *first),
+        size,
     )
 
 
@@ -190,6 +198,9 @@ def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Pat
         fields.fault(node, key, f"{what} is neither a file nor a folder here")
         return None
     path = path.resolve()
+    if len(within) >= MAX_DEPTH:
+        fields.fault(node, key, f"kustomizations build on each other more than {MAX_DEPTH} deep")
+        return None
     if path in within:
         circle = " -> ".join(folder.name for folder in (*within[within.index(path) :], path))
         fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")

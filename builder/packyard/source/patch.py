@@ -18,6 +18,9 @@ from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping,
 from packyard.text.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
 _Part = TypeVar("_Part", Entry, Item)
+#: What the operations on one object copy or move at most, and how deep they lead.
+MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
+
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
 
@@ -51,10 +54,27 @@ def _like(part: _Part, other: Part) -> _Part:
 class Working:
     """The nodes of an object that may be changed in place. All others are copied as soon as the way to a change leads
     through them, so that objects which begin alike share what stays alike.
+
+    It bounds what operations copy or move: an object that is copied into itself again and again grows exponentially.
     """
 
     def __init__(self) -> None:
         self._own: dict[int, Collection] = {}
+        self._left = MAX_COPIED
+
+    def duplicate(self, node: Node, depth: int, operation: Mapping) -> Node:
+        """Copy a node and all below it to a place of this depth."""
+        todo = [(node, depth)]
+        while todo:
+            each, depth = todo.pop()
+            self._left -= 1
+            if self._left < 0:
+                raise InputError(operation.problem(f"copies more than {MAX_COPIED} values of one object"))
+            if depth > MAX_DEPTH:
+                raise InputError(operation.problem(f"nests deeper than {MAX_DEPTH} levels"))
+            if isinstance(each, Collection):
+                todo += [(part.value, depth + 1) for part in each.parts]
+        return clone(node)
 
     def of(self, node: Collection) -> Collection:
         """Return a node that may be changed, its entries or items included; what is below these is as it was."""
@@ -96,7 +116,7 @@ def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> 
     if name in ("move", "copy"):
         origin = _Place(root, operation, operation.text("from"), working)
         part = origin.part()
-        value, comment = clone(part.value), part.comment
+        value, comment = working.duplicate(part.value, place.depth, operation), part.comment
         if name == "move":
             origin.remove()
             place = _Place(root, operation, operation.text("path"), working)
@@ -133,6 +153,9 @@ class _Place:
         if not pointer.startswith("/"):
             raise InputError(operation.problem(f"path {pointer!r} has to begin with /"))
         *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+        self.depth = len(above)
+        if self.depth > MAX_STEPS:
+            raise InputError(operation.problem(f"path has more than {MAX_STEPS} steps"))
         parent: Collection = root
         for position, step in enumerate(above):
             found = self._child(parent, step)

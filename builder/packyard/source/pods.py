@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import islice, product
+from math import prod
 
 from packyard.errors import InputError
+from packyard.source import patch
 from packyard.source.patch import scalar
 from packyard.text.node import Entry, Node, Sequence
 from packyard.text.node import Mapping as MappingNode
@@ -51,6 +53,8 @@ _OF_TEMPLATE = {
     *("serviceAccountName", "tolerations", "volumes"),
 }
 _OF_WORKFLOW = {"dnsConfig", "dnsPolicy", "hostNetwork", "imagePullSecrets"}
+#: How many paths one may stand for by its ``{a,b}``, and how many operations a patch may come to on one object.
+MAX_CHOICES, MAX_OPERATIONS = 64, 5000
 _REQUIREMENT = re.compile(r"\s*([^\s=!,()]+)\s*(?:(=|==|!=)\s*([^\s=!,()]+)|(in|notin)\s*\(([^()]*)\))\s*(?:,|\Z)")
 
 
@@ -68,8 +72,10 @@ def expand(root: MappingNode, operations: Sequence, labels: str) -> Sequence:
         if operation.text("op") not in ("add", "remove", "replace", "test"):
             raise InputError(operation.problem(f"op {operation.text('op')!r} cannot be used on pods"))
         paths = (path for place in templates for path in _paths(operation, *place))
-        for path in dict.fromkeys(paths):
+        for path in dict.fromkeys(islice(paths, MAX_OPERATIONS + 1)):
             found.items.append(type(item)(_with_path(operation, path), item.start))
+        if len(found.items) > MAX_OPERATIONS:
+            raise InputError(operation.problem(f"the patch comes to more than {MAX_OPERATIONS} operations"))
     return found
 
 
@@ -123,6 +129,9 @@ def _paths(operation: MappingNode, pointer: str, template: MappingNode, is_workf
         hint = "paths are below a pod's template: /spec/volumes/-"
         raise InputError(operation.problem(f"path {text!r} has to begin with /spec/ or /metadata/", hint))
     choices = [step[1:-1].split(",") if step.startswith("{") else [step] for step in text[1:].split("/")]
+    if prod(map(len, choices)) > MAX_CHOICES or len(choices) > patch.MAX_STEPS:
+        message = f"path stands for more than {MAX_CHOICES} paths, or has more than {patch.MAX_STEPS} steps"
+        raise InputError(operation.problem(message))
     for steps in product(*choices):
         if is_workflow and steps[0] == "spec":
             yield from _workflow_paths(operation, pointer, template, list(steps[1:]))

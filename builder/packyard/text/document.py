@@ -23,7 +23,13 @@ from packyard.text.sharing import is_sharing, once
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+
+#: How many events a text may come to, which is at most one a character: only texts that are long are counted.
+MAX_EVENTS = 400_000
+_LONG = 256 * 1024
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
@@ -61,7 +67,10 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
     of the root: then a large file with few such comments takes little memory.
     """
     try:
-        return Builder(source, around).build(Parser(source.text).get_event)
+        get_event = Parser(source.text).get_event
+        return Builder(source, around).build(
+            get_event if around or len(source.text) < _LONG else _bounded(get_event, source)
+        )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -72,6 +81,20 @@ def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
         reason = getattr(error, "reason", None) or str(error)
         raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
+
+
+def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse a text with more than `MAX_EVENTS`: brackets full of commas take a hundred times the memory of a text."""
+    left = MAX_EVENTS
+
+    def get() -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=source.name))
+        return get_event()
+
+    return get
 
 
 def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:

@@ -53,7 +53,9 @@ class Source:
 
     def line_start(self, index: int) -> int:
         """Return the position of the first character of the line that holds ``index``."""
-        return index - self.locate(index)[1] + 1
+        if self._breaks is None or self._breaks:
+            return index - self.locate(index)[1] + 1
+        return self.text.rfind("\n", 0, index) + 1  # no lines are counted for it: it is asked to and fro
 
 
 class Comment:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.files.paths import reserved
 from packyard.files.tree import Tree
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
@@ -17,10 +18,9 @@ from packyard.setters.rules import rule
 from packyard.setters.rules.rule import Rule
 from packyard.source.option import DEFINITIONS, DIRECTORY
 from packyard.text.document import decode, parse_one
-from packyard.text.node import Entry, Node, Part, Source
+from packyard.text.node import Entry, Node, Part, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.plain import to_value
 
 KUSTOMIZATION = "kustomization.yaml"
 _OPERATIONS = ("add", "replace", "remove", "test")
@@ -122,7 +122,7 @@ def read(tree: Tree, name: str) -> Component:
         problems.append(root.problem("an option is of kind Component"))
     refuse(problems)
     patches = tuple(_patch(tree, folder, item) for item in _items(root, "patches"))
-    resources = tuple(str(to_value(item)) for item in _items(root, "resources"))
+    resources = tuple(_name(item) for item in _items(root, "resources"))
     path = f"{folder}/{DEFINITIONS}"
     if not tree.has_file(path):
         return Component(name, describe(tree, name), resources, patches, (), {}, ())
@@ -130,6 +130,14 @@ def read(tree: Tree, name: str) -> Component:
     definitions = tuple(krmfile.entries)
     rules = tuple(rule.read(krmfile.root))
     return Component(name, describe(tree, name), resources, patches, definitions, krmfile.definitions.setters, rules)
+
+
+def _name(node: Node) -> str:
+    """Return the name of a file in the option's folder, which gets the same one in the use case's."""
+    name = node.value if isinstance(node, Scalar) else ""
+    if not name or "/" in name or name in (".", "..") or reserved(name):
+        raise InputError(node.problem(f"{node.lexeme} must be the name of a file in this folder", "move it here"))
+    return name
 
 
 def _unknown(tree: Tree, name: str, known: Sequence[str]) -> Problem:
@@ -175,7 +183,7 @@ def _patch(tree: Tree, folder: str, node: Node) -> Patch:
             problems.append(target.problem(f"labelSelector {term!r} is no KEY=VALUE"))
         labels[key.strip()] = text.strip()
     refuse(problems)
-    path = f"{folder}/{node.text('path')}"
+    path = f"{folder}/{_name(node.get('path') or node)}"
     listed = parse_one(tree.read(path), tree.prefix + path).root
     if not isinstance(listed, SequenceNode):
         raise InputError(Problem("holds no list of operations", file=tree.prefix + path, line=1))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
+from packyard.files import regular
+from packyard.files.paths import inside
 from packyard.files.tree import Tree
 from packyard.setters import krmfile
 from packyard.setters.definition import Definitions
@@ -48,7 +50,10 @@ class Draft:
 
     def root(self, path: str, number: int = 0) -> MappingNode:
         """Parse one document of a file."""
-        root = parse_shared(self.source(path))[number].root
+        documents = parse_shared(self.source(path))
+        root = documents[number].root if number < len(documents) else None
+        if root is None:
+            raise InputError(Problem("is empty", file=self.tree.prefix + path, line=1))
         if not isinstance(root, MappingNode):
             raise InputError(Problem("its root is no mapping", file=self.tree.prefix + path, line=1))
         return root
@@ -82,8 +87,19 @@ class Draft:
 
     def _resources(self) -> list[str]:
         """Return the files that the kustomization lists, and that are there by now."""
-        listed = [unquoted(item.value) for item in self.items(KUSTOMIZATION, "resources")]
-        return [path for path in listed if self._texts.get(path, "") is not None and self.tree.has_file(path)]
+        listed = [self._below(item.value) for item in self.items(KUSTOMIZATION, "resources")]
+        return [path for path in listed if path and self._texts.get(path, "") is not None and self.tree.has_file(path)]
+
+    def _below(self, node: Node) -> str:
+        """Return a path that the kustomization lists; an empty text for another folder, or what is not on disk."""
+        path = unquoted(node)
+        if regular.is_folder(self.tree.root_dir / path) or "://" in path:
+            return ""
+        try:
+            inside(self.tree.root_dir, path)
+        except InputError as error:
+            raise InputError(node.problem(f"{path} {error.problems[0].message}")) from error
+        return path
 
     def take(self, path: str, made: Splice, definitions: Definitions | None = None) -> None:
         """Let a file have the text that a splice made; what is new in it with the values of ``definitions``."""
