@@ -5,15 +5,14 @@ What several use cases begin with is gathered once: an object is copied when the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import parts, patch, pods
 from packyard.source.idle import WHOLE, Idle, place
 from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
+from packyard.source.selector import selects
 from packyard.text import layout
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Sequence
@@ -149,7 +148,7 @@ def _patch(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
         root = _nameless(root) if isinstance(root, MappingNode) else root
-        matched = [other for other in objects if _selects(item.target, other.identity)]
+        matched = [other for other in objects if selects(item.target, other.identity)]
     elif isinstance(root, MappingNode):
         wanted = Object(root, "").identity
         matched = [other for other in objects if other.identity == wanted]
@@ -180,7 +179,7 @@ def _patch_pods(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node
     expanded: Expanded = []
     reached: set[int] = set()
     for other in objects:
-        if _selects(item.target or {}, other.identity):
+        if selects(item.target or {}, other.identity):
             operations = pods.expand(other.root, root, item.pods or "")
             if operations.items:
                 reached.update(each.start for each in operations.items)
@@ -204,9 +203,3 @@ def _merge(target: Object, root: MappingNode, before: Identity) -> None:
     target.merge(root)
     if target.identity[:2] != before[:2] or target.identity[3] != before[3]:
         raise InputError(target.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
-
-
-def _selects(target: Mapping[str, str], identity: Identity) -> bool:
-    group, _, version = identity[0].rpartition("/")
-    found = {"group": group, "version": version, "kind": identity[1], "namespace": identity[2], "name": identity[3]}
-    return all(re.fullmatch(pattern, found[key]) for key, pattern in target.items())

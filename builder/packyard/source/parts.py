@@ -17,6 +17,7 @@ from packyard.source import generator
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
 from packyard.source.patch import Working
+from packyard.source.selector import WORDS, fault
 from packyard.text.document import check_keys, decode, parse_one, parse_shared
 from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
@@ -28,7 +29,6 @@ HEADERS = {
 }
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SELECTORS = ("group", "version", "kind", "name", "namespace")
 
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
@@ -166,8 +166,11 @@ def read_selector(fields: Fields, *, pods: bool = False) -> tuple[dict[str, str]
     """
     target = fields.child("target")
     labels = target.text("labelSelector", "") if target and pods else ""
-    selector = {key: text for key in _SELECTORS if (text := target.text(key, ""))} if target else None
+    selector = {key: text for key in WORDS if (text := target.text(key, ""))} if target else None
     if target:
+        for key, pattern in (selector or {}).items():
+            if wrong := fault(pattern):
+                target.fault(target.node and target.node.get(key), key, wrong)
         target.done()
     return ({}, labels) if pods and selector is None else (selector, labels if pods else None)
 

@@ -1,0 +1,489 @@
+"""Hostile bundles and workspaces, each made from a number; and commands on them, watched for what they take and touch.
+
+python tests/hostile.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import tiny
+
+#: What one command may take: seconds of processor time, and MiB of memory.
+SECONDS, MEMORY = 2.0, 256
+_PATIENCE = 60  # seconds that a command may take by the clock, on a busy machine
+
+
+class Watched:
+    """A command line that answers for itself: each command runs in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def run(self, words: list[str], folder: Path) -> tuple[int, str, float, float]:
+        """Run a command in a folder; return exit code, stderr, seconds of processor time and MiB of memory."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps([words, str(folder)]), file=self._process.stdin, flush=True)
+        code, said, seconds, memory = json.loads(self._process.stdout.readline())
+        return code, said, seconds, memory
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[Watched]:
+    """Start the process that commands are forked from; state and cache are below ``folder``."""
+    from running import environment
+
+    env = environment(XDG_STATE_HOME=f"{folder}/state", XDG_CACHE_HOME=f"{folder}/cache", HOME=f"{folder}/home")
+    command = [sys.executable, __file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
+        yield Watched(process)
+        assert process.stdin
+        process.stdin.close()
+
+
+def _serve() -> None:
+    import packyard.bundle.assemble
+    import packyard.checks.lint
+    import packyard.cluster.render  # noqa: F401  # what commands import, they would import again and again
+
+    for line in sys.stdin:
+        words, folder = json.loads(line)
+        print(json.dumps(_forked(words, folder)), flush=True)
+
+
+def _forked(words: list[str], folder: str) -> list[object]:
+    import resource
+    import tempfile
+
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as out:
+        child = os.fork()
+        if not child:
+            os.chdir(folder)
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            for stream, number in ((out, 1), (said, 2)):
+                os.dup2(stream.fileno(), number)
+            from packyard.cli.main import main
+
+            code = main(words)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+            os.lseek(1, 0, os.SEEK_SET)
+            os.ftruncate(1, 0)
+            os.write(1, json.dumps([code, time.process_time(), int(peak[1]) / 1024 if peak else 0]).encode())
+            os._exit(0)
+        ends = time.monotonic() + _PATIENCE
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            if time.monotonic() > ends:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+                return [-9, "it hangs", _PATIENCE, 0]
+            time.sleep(0.002)
+        out.seek(0)
+        said.seek(0)
+        text = said.read().decode("utf-8", "replace")
+        answer = out.read()
+        code, seconds, memory = json.loads(answer) if answer.startswith(b"[") else (-1, 0, 0)
+        return [code, text, seconds, memory]
+
+
+def snapshot(folder: Path, *, but: tuple[str, ...] = ()) -> dict[str, object]:
+    """Return what is below a folder, every name with its kind, mode, time and bytes; ``but`` for some at its top."""
+    found: dict[str, object] = {}
+    for path, folders, names in os.walk(os.fsencode(folder)):
+        if path == os.fsencode(folder):
+            folders[:] = [name for name in folders if os.fsdecode(name) not in but]
+        for name in (*folders, *names):
+            file = os.path.join(path, name)
+            state = os.lstat(file)
+            held: object = os.readlink(file) if stat.S_ISLNK(state.st_mode) else None
+            if stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20:
+                held = Path(os.fsdecode(file)).read_bytes()
+            found[os.fsdecode(file)] = (state.st_mode, state.st_nlink, state.st_size, held)
+    return found
+
+
+# Texts
+
+DEEP = "[" * 150 + "]" * 150
+ALIASES = "a0: &a0 {x: y}\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+MERGES = "a0: &a0 {x: {y: z}}\n" + "".join(f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: *a{n - 1}}}\n" for n in range(1, 400))
+#: What may stand in the place of any text.
+ODD_TEXTS = (
+    *("", "null", "{}", "[]", "~", "true", "-1", "1e999", "0x", ".nan", "*a", "&a *a", "!!binary x", "!x y", "<<", "|", "? x"),
+    *("../../../victim", "/etc/passwd", ".", "..", "/", "a/../../../../victim", "link", "pipe", "'a\\0b'", '"a\\0b"'),
+    *('"\\e]0;T\\a"', "x" * 5000, DEEP, "{a: &b [*b]}", "[a, [b, {c: d}]]", "'*'", "(a+)+$", "[", "a{1000}{1000}", "\u202e"),
+    *("one", "p", "ConfigMap", "https://example.invalid/x", "git::x", "file:///etc/passwd", "{{ x }}", "${A}", "$(id)"),
+)  # fmt: skip
+#: What may stand in the place of a whole file.
+ODD_FILES = (
+    *("", "\n" * 100_000, "#\n" * 100_000, "---\n" * 20_000, "\0", "\ufeff", "\t", "a: b\n" * 20_000, "- " * 150, ": "),
+    *(ALIASES, MERGES, "a: " + DEEP, "[" * 100_000, "{a: " * 5000, "a: [" + "b," * 300_000 + "]", "? " * 3000),
+    *("&a [*a]", "&a {a: *a}", "x" * (1 << 21), "- a\n" * 50_000, "%YAML 9.9\n---\na", "a: |\n" + "  x\n" * 100_000),
+    *("kind: Kustomization", "[a", "'", '"\\ud800"', "a: 'b\n", "!!python/object/apply:os.system [id]", "..."),
+)
+KUSTOMIZATIONS = (
+    "resources: [.]",
+    "resources: [..]",
+    "resources: [../one]",
+    "resources: [../two, ../two/.]",
+    "resources: [cm.yaml, cm.yaml]",
+    "resources: [cm.yaml]\ncomponents: [../one]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '(a|aa)+$'}, patch: '[{op: add, path: /data/b, value: c}]'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '['}, patch: '[{op: add, path: /data/b, value: c}]'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: ConfigMap}, patch: '" + "[{op: copy, from: /data, path: /data/b}]" + "'}]",
+    "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"
+    + "".join(f"    - {{op: copy, from: /data, path: /data/c{n}}}\n" for n in range(40)),
+    "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"
+    + "".join(f"    - {{op: copy, from: /data, path: /data{'/c' * n}}}\n" for n in range(1, 40)),
+    "resources: [cm.yaml]\npodPatches:\n- patch: |\n    - {op: add, path: '/spec" + "/{a,b}" * 40 + "', value: c}",
+    "resources: [cm.yaml]\npodPatches:\n- patch: |\n    - {op: add, path: '/spec" + "/*" * 40 + "', value: c}",
+    "resources: [" + "cm.yaml, " * 5000 + "]",
+    "resources: [" + ", ".join(f"gone{n}.yaml" for n in range(5000)) + "]",
+    "configMapGenerator: [{name: a, files: [cm.yaml, /etc/passwd, ../../victim], options: {disableNameSuffixHash: true}}]",
+    "namespace: " + "x" * 1000 + "\nresources: [cm.yaml]",
+    "resources: [cm.yaml]\nnamespace: [a]",
+    "generators: [x]",
+    "".join(f"k{n}: x\n" for n in range(2000)),
+)  # fmt: skip
+PACKAGES = (
+    "useCases: {matrix: {"
+    + ", ".join(f"a{n}: {{{', '.join(f'v{m}: {{base: one}}' for m in range(10))}}}" for n in range(12))
+    + "}}",
+    "useCases: {include: [" + "{path: a, base: one}, " * 2000 + "]}",
+    "useCases: {include: [{path: one, base: one, overlays: [" + "one, " * 3000 + "]}]}",
+    "useCases: {include: [{path: ../../out, base: one}]}",
+    "useCases: {include: [{path: one, base: one, setters: {" + ", ".join(f"S{n}: x" for n in range(3000)) + "}}]}",
+    "docs: [" + ", ".join(f"d{n}" for n in range(3000)) + "]",
+    "presets: [" + ", ".join(f"d{n}" for n in range(3000)) + "]",
+    "movingTags: {'" + "*a" * 40 + "b': x}",
+)
+TEMPLATES = (
+    "{{ ''.__class__.__mro__ }}",
+    "{% include '/etc/passwd' %}",
+    "{% for a in range(100000000) %}x{% endfor %}",
+    "{{ 'x' * 1000000000 }}",
+    "{{ version.__init__.__globals__ }}",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "{{ gone }}",
+    "{% if %}",
+    "{{ [1] | batch(0) }}",
+    "\x1b]0;T\x07",
+)
+
+
+def disturb(dice: random.Random, folder: Path) -> str:
+    """Change one thing of a tree of YAML files, somewhere, somehow; say what."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size < 1 << 20)
+    file = dice.choice(files)
+    kind = dice.choice(
+        ("text", "text", "text", "line", "file", "kustomization", "thing", "package", "name", "template")
+    )
+    where = f"{kind} of {file.relative_to(folder)}"
+    if kind == "text":
+        text = file.read_text("utf-8", "replace")
+        spans = [match.span(1) for match in re.finditer(r"(?<=[-:,\[{] )([^\s,\[\]{}][^,\n\[\]{}]*)", text)] or [
+            (0, len(text))
+        ]
+        start, end = dice.choice(spans)
+        odd = dice.choice(ODD_TEXTS)
+        file.write_text(text[:start] + odd + text[end:], "utf-8", "replace")
+        return f"{where}: {text[start:end][:30]!r} -> {odd[:40]!r}"
+    if kind == "line":
+        lines = file.read_text("utf-8", "replace").splitlines(keepends=True) or ["\n"]
+        place = dice.randrange(len(lines))
+        lines[place : place + dice.randrange(2)] = dice.choices(lines, k=dice.choice((0, 1, 2, 3000)))
+        file.write_text("".join(lines))
+    elif kind == "file":
+        odd = dice.choice(ODD_FILES)
+        file.write_text(odd, "utf-8", "replace")
+        where += f": {odd[:30]!r}"
+    elif kind in ("kustomization", "package"):
+        names = ("kustomization.yaml",) if kind == "kustomization" else ("package.yaml",)
+        chosen = [path for path in files if path.name in names]
+        if chosen:
+            file = dice.choice(chosen)
+            added = dice.choice(KUSTOMIZATIONS if kind == "kustomization" else PACKAGES)
+            keys = set(re.findall(r"^(\w+):", added, re.MULTILINE))
+            kept = [
+                line for line in file.read_text("utf-8", "replace").splitlines() if line.partition(":")[0] not in keys
+            ]
+            file.write_text("\n".join([*(line for line in kept if not line.startswith((" ", "-"))), added, ""]))
+            where += f": {added[:50]!r}"
+    elif kind == "thing":
+        where += f": {_replace_by_thing(dice, file, folder)}"
+    elif kind == "name":
+        bad = dice.choice(
+            (
+                ".git/config",
+                ".packyard-journal",
+                "CON",
+                "a:b",
+                "\udcff",
+                "a\nb",
+                "x.packyard-new",
+                "\x1b[2J",
+                "a" * 255,
+                "d/" * 40 + "x",
+            )
+        )
+        tiny.write(file.parent / bad, "x")
+        where += f": {bad[:20]!r}"
+    else:
+        tiny.write(folder / "packages/p/docs/title.md", dice.choice(TEMPLATES))
+    return where  # fmt: skip
+
+
+def _replace_by_thing(dice: random.Random, file: Path, folder: Path) -> str:
+    """Put something else in the place of a file, or of a folder above it."""
+    things: dict[str, Callable[[], object]] = {
+        "a link out": lambda: file.symlink_to(folder.parent / "victim"),
+        "a link to nothing": lambda: file.symlink_to("gone"),
+        "a link to itself": lambda: file.symlink_to(file.name),
+        "a link to a folder": lambda: file.symlink_to(folder.parent),
+        "a pipe": lambda: os.mkfifo(file),
+        "a folder": file.mkdir,
+        "a hole": lambda: [file.touch(), os.truncate(file, 1 << 40)],
+        "nothing": lambda: None,
+        "a device": lambda: file.symlink_to("/dev/zero"),
+    }
+    what = dice.choice(sorted(things))
+    file.unlink()
+    things[what]()
+    return what
+
+
+def workspace(seed: int, folder: Path) -> str:
+    """Make a workspace with a few faults; say which."""
+    dice = random.Random(seed)
+    root = tiny.workspace(folder)
+    if dice.random() < 0.7:
+        tiny.write(root / "bases/one/cm.yaml", tiny.POD)
+        tiny.write(root / "bases/one/Krmfile", KRMFILE)
+        tiny.write(root / "overlays/o/kustomization.yaml", OVERLAY)
+        tiny.write(root / "overlays/o/p.yaml", "- {op: add, path: /spec/volumes, value: []}\n")
+        tiny.replace(root / "packages/p/package.yaml", "base: one}", "base: one, overlays: [o], setters: {A: b}}")
+        tiny.write(root / "packages/_shared/shared.yaml", "apiVersion: packyard/v1\nkind: Shared\nchoices: {}\n")
+    tiny.write(root / "bases/two/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"].replace("cm", "two"))
+    tiny.write(root / "bases/two/two.yaml", tiny.FILES["bases/one/cm.yaml"])
+    return "; ".join(disturb(dice, root) for _ in range(dice.choice((1, 1, 2, 3))))
+
+
+OVERLAY = """\
+# Adds something.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+podPatches:
+- path: p.yaml
+  target: {kind: Job}
+"""
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      description: something
+      pattern: ^[a-z]+$
+      x-k8s-cli:
+        setter:
+          name: A
+          value: a
+"""
+USE_CASE = {
+    "uses/one/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- cm.yaml\n",
+    "uses/one/cm.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: a # {"$openapi":"A"}\n',
+    "uses/one/Krmfile": KRMFILE,
+    "uses/one/options/o/kustomization.yaml": OVERLAY.replace("podPatches", "patches").replace("p.yaml", "p.json6902"),
+    "uses/one/options/o/p.json6902": "- {op: add, path: /spec/x, value: []}\n",
+    "README.md": "# p\n",
+}  # fmt: skip
+
+
+def bundle(seed: int, folder: Path) -> str:
+    """Make a channel ``ch`` with the bundle p@1.0, of which something is not as it should be; say what."""
+    dice = random.Random(seed)
+    tree = folder / "made"
+    for path, text in USE_CASE.items():
+        tiny.write(tree / path, text)
+    said = [disturb(dice, tree) for _ in range(dice.choice((0, 1, 1, 2)))]
+    files = {
+        str(path.relative_to(tree)): path.read_bytes()
+        for path in sorted(tree.rglob("*"))
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 24
+    }
+    shutil.rmtree(tree)
+    manifest = {
+        "apiVersion": "packyard/v1", "kind": "Bundle", "name": "p", "version": "1.0", "model": {}, "useCases": {},
+        "files": {os.fsencode(name).decode("utf-8", "replace"): _digest(data) for name, data in files.items()},
+    }
+    if dice.random() < 0.4:
+        key = dice.choice(sorted(manifest))
+        manifest[key] = dice.choice(
+            (None, 5, [], {}, "x", "../x", "\x1b[2J", {"a": {"b": 1}}, [[]], 1e308, "1.0\n", {"..": "sha256:x"})
+        )
+        said.append(f"{key} is {manifest[key]!r}")
+    described = json.dumps(manifest).encode()
+    if dice.random() < 0.2:
+        described = dice.choice(
+            (
+                b"",
+                b"[" * 100_000,
+                b"{}" * 2,
+                b"nul",
+                described[:-5],
+                b'{"a":' * 5000,
+                b"1" * 10_000,
+                b'{"a": 1, "a": 2}',
+                b" " * (5 << 20),
+            )
+        )
+        said.append(f"packyard.json is {described[:20]!r}")
+    data, odd = _archive(dice, {**files, "packyard.json": described})
+    said += odd
+    release = folder / "ch/1.0"
+    release.mkdir(parents=True)
+    (release / "p.tar.gz").write_bytes(data)
+    (release / "p.tar.gz.sha256").write_text(f"{hashlib.sha256(data).hexdigest()}  p.tar.gz\n")
+    return "; ".join(said) or "nothing"  # fmt: skip
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+_TYPES = b"0123456789ADgKLMNSVXxz\0\xff"
+_NAMES = (
+    *(
+        "../victim",
+        "/tmp/packyard-hostile",
+        "p/../../victim",
+        "p/.git/config",
+        "p/a\0b",
+        "p//x",
+        "q/x",
+        "",
+        "p",
+        "p/",
+        "p/\udcff",
+    ),
+    *(
+        "p/uses",
+        "p/README.MD",
+        "p/CON",
+        "p/.packyard-journal",
+        "p/" + "d/" * 60 + "x",
+        "p/" + "x" * 600,
+        "./p/x",
+        "p/x\u202ey",
+    ),
+)
+
+
+def _archive(dice: random.Random, files: dict[str, bytes]) -> tuple[bytes, list[str]]:
+    """Pack files, with entries and bytes that nobody would write."""
+    said: list[str] = []
+    infos = [(_info(f"p/{name}", data), data) for name, data in files.items()]
+    for _ in range(dice.choice((0, 0, 1, 2))):
+        data = dice.choice((b"", b"x", bytes(2000), bytes(1 << 24)))
+        info = _info(dice.choice(_NAMES), data)
+        info.type = bytes([dice.choice(_TYPES)]) if dice.random() < 0.5 else b"0"
+        info.linkname = dice.choice(("", "../victim", "/etc/passwd", "p/README.md", "."))
+        info.mode = dice.choice((0o644, 0o7777, 0, 0o200))
+        info.pax_headers = dice.choice(
+            (
+                {},
+                {"path": "../victim"},
+                {"size": "5"},
+                {"GNU.sparse.major": "1"},
+                {"linkpath": "/etc"},
+                {"comment": "x" * 70_000},
+            )
+        )
+        infos.insert(dice.randrange(len(infos) + 1), (info, data))
+        said.append(f"{info.name[:30]!r} of type {info.type!r} with {sorted(info.pax_headers)}")
+    if dice.random() < 0.1:
+        count = dice.choice((6000, 20_000))
+        infos += [(_info(f"p/{dice.choice(('', 'd/' * 20))}{number}", b""), b"") for number in range(count)]
+        said.append(f"{count} files more")
+    buffer = io.BytesIO()
+    form = dice.choice((tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT))
+    with tarfile.open(fileobj=buffer, mode="w", format=form, errors="surrogateescape") as archive:
+        for info, data in infos:
+            try:
+                archive.addfile(info, io.BytesIO(data))
+            except ValueError:  # this format cannot hold the name
+                continue
+    tar = buffer.getvalue()
+    if dice.random() < 0.3:
+        what, tar = _damaged(dice, tar)
+        said.append(what)
+    import gzip
+
+    data = gzip.compress(tar, 1)
+    if dice.random() < 0.2:
+        data, what = dice.choice(
+            (
+                (data + data, "twice"),
+                (data + b"x", "more"),
+                (data[:-9], "cut off"),
+                (b"", "empty"),
+                (tar, "no gzip"),
+                (gzip.compress(data), "gzip in gzip"),
+            )
+        )
+        said.append(what)
+    return data, said  # fmt: skip
+
+
+def _info(name: str, data: bytes) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    return info
+
+
+def _damaged(dice: random.Random, tar: bytes) -> tuple[str, bytes]:
+    changed = bytearray(tar)
+    kind = dice.choice(("bytes", "cut", "bomb", "header"))
+    if kind == "bytes":
+        for _ in range(5):
+            changed[dice.randrange(len(changed))] = dice.randrange(256)
+    elif kind == "cut":
+        del changed[dice.randrange(len(changed)) :]
+    elif kind == "bomb":
+        changed += bytes(200 << 20)
+    else:
+        field = dice.choice(
+            (
+                (124, b"77777777777\0"),
+                (124, b"\x80" + b"\xff" * 11),
+                (124, b"-0000000001\0"),
+                (345, b"../" * 20),
+                (257, b"ustar  \0"),
+                (500, b"tar\0"),
+                (156, b"L"),
+            )
+        )
+        changed[field[0] : field[0] + len(field[1])] = field[1]
+        changed[148:156] = b" " * 8
+        changed[148:156] = b"%06o\0 " % sum(changed[:512])
+    return f"{kind} of the tar", bytes(changed)  # fmt: skip
+
+
+if __name__ == "__main__":
+    _serve()
