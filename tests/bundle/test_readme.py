@@ -91,6 +91,16 @@ def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) 
         render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}})
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["{{ 'x' * 1000000000 }}", "{{ 'x' * 1000 * 1000 * 1000 }}", "{{ 9 ** 999999999 }}", "{{ '%999999999d' % 1 }}"],
+)
+def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
+    with pytest.raises(InputError, match="takes numbers up to"):
+        render([("a.md", text)], {})
+    assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}) == b"../../../422563\n"
+
+
 def test_a_table_has_a_line_for_each_parameter() -> None:
     rows = [Row(), Row(name="STEPS", value=100, type="integer", required=False, description="")]
     assert parameter_table(rows).splitlines() == [

@@ -15,7 +15,7 @@ import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from packyard.errors import InputError, Problem
 from packyard.text.sharing import once
@@ -23,6 +23,7 @@ from packyard.text.sharing import once
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
     from jinja2.nodes import Node
+    from jinja2.runtime import Context
 
 
 class Row(Protocol):
@@ -40,6 +41,9 @@ class Row(Protocol):
     def description(self) -> str: ...
     @property
     def places(self) -> Sequence[str]: ...
+
+
+_LARGEST = 1000  # operand of a multiplication in a fragment
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
@@ -102,7 +106,17 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined  # slow to import, and only `build` needs it
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(
+    class Bounded(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset({"*", "**", "%"})  # by which a few signs may stand for gigabytes
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            for each in (left, right):
+                size = len(each) if isinstance(each, str) and operator == "*" else each
+                if not isinstance(size, int | float) or abs(size) > _LARGEST:
+                    raise OverflowError(f"{operator} takes numbers up to {_LARGEST}, and texts no longer")
+            return super().call_binop(context, operator, left, right)
+
+    environment = Bounded(
         undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals["parameter_table"] = environment.filters["parameter_table"] = parameter_table

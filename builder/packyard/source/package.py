@@ -150,8 +150,8 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields, own: Choice, 
     }
     excluded = section.texts("exclude")
     found: list[UseCase] = []
-    count = prod(map(len, axes.values())) if axes else 0
-    if max(count, len(section.items("include"))) > MAX_USE_CASES:
+    count = (prod(map(len, axes.values())) if axes else 0) + len(section.items("include"))
+    if count > MAX_USE_CASES:
         section.fault(section.node, "", f"{count} use cases, where a package may have {MAX_USE_CASES}")
         return []
     for combination in product(*axes.values()) if axes else ():

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-#: How many events a text may come to, which is at most one a character: only texts that are long are counted.
-MAX_EVENTS = 400_000
-_LONG = 256 * 1024
+#: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
+MAX_EVENTS = 250_000
+_LONG = MAX_EVENTS  # characters
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:

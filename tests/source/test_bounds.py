@@ -1,0 +1,180 @@
+"""Workspaces that make much of little, or nonsense of a file: refused by name, and soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hostile
+import tiny
+from packyard.source import accumulate, package, parts, patch, pods
+
+PACKAGE = "packages/p/package.yaml"
+BASE = "bases/one/kustomization.yaml"
+HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tiny.workspace(tmp_path / "ws")
+
+
+def use_cases(text: str) -> Callable[[Path], object]:
+    def do(root: Path) -> None:
+        lines = tiny.FILES[PACKAGE].replace("  include: [{path: one, base: one}]\n", f"  {text}\n")
+        tiny.write(root / PACKAGE, lines)
+
+    return do
+
+
+def base(text: str) -> Callable[[Path], object]:
+    return lambda root: tiny.write(root / BASE, HEAD + text)
+
+
+def patches(*operations: str, key: str = "patches", target: str = "{kind: ConfigMap}") -> Callable[[Path], object]:
+    listed = "".join(f"    - {operation}\n" for operation in operations)
+    return base(f"resources: [cm.yaml]\n{key}:\n- target: {target}\n  patch: |\n{listed}")
+
+
+def chain(count: int, resources: str) -> Callable[[Path], object]:
+    """Let each base build on the next, ``resources`` saying how; the last one is empty."""
+
+    def do(root: Path) -> None:
+        for number in range(count):
+            listed = resources.replace("NEXT", f"../b{number + 1}") if number + 1 < count else "[]"
+            tiny.write(root / f"bases/b{number}/kustomization.yaml", f"{HEAD}resources: {listed}\n")
+        base("resources: [cm.yaml, ../b0]\n")(root)
+
+    return do
+
+
+def doubling(count: int) -> list[str]:
+    return [f"{{op: copy, from: /data, path: /data/c{number}}}" for number in range(count)]
+
+
+def nesting(count: int) -> list[str]:
+    return [f"{{op: copy, from: /data, path: /data{'/c' * number}}}" for number in range(1, count)]
+
+
+VALUES = ", ".join(f"v{number}: {{}}" for number in range(10))
+JOB = "cm.yaml"
+CASES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a matrix of millions": (
+        use_cases("matrix: {" + ", ".join(f"a{number}: {{{VALUES}}}" for number in range(7)) + "}"),
+        f"{PACKAGE}:5:3: useCases: 10000000 use cases, where a package may have {package.MAX_USE_CASES}",
+    ),
+    "thousands of included use cases": (
+        use_cases("include: [" + "{path: a, base: one}, " * 3000 + "]"),
+        f"{PACKAGE}:5:3: useCases: 3000 use cases, where a package may have {package.MAX_USE_CASES}",
+    ),
+    "an overlay a thousand times": (
+        lambda root: [
+            tiny.write(root / "overlays/o/kustomization.yaml",
+                       "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"),
+            use_cases("include: [{path: one, base: one, overlays: [" + "o, " * 1000 + "]}]")(root),
+        ],
+        f"{PACKAGE}:5: use case one is made of more than {parts.MAX_PARTS} kustomizations",
+    ),
+    "kustomizations that share others": (
+        chain(30, "[NEXT, NEXT/.]"),
+        f"is made of more than {parts.MAX_PARTS} kustomizations",
+    ),
+    "a long chain of kustomizations": (
+        chain(300, "[NEXT]"),
+        f"kustomizations build on each other more than {parts.MAX_DEPTH} deep",
+    ),
+    "a circle of kustomizations": (
+        base("resources: [cm.yaml, ../one]\n"),
+        f"{BASE}:3:22: resources: kustomizations build on each other in a circle: one -> one",
+    ),
+    "thousands of objects": (
+        lambda root: tiny.write(root / "bases/one/cm.yaml", "---\n".join(
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x{number}}}\n" for number in range(1500))),
+        f"one of more than {accumulate.MAX_OBJECTS} objects of one use case",
+    ),
+    "an object copied into itself": (patches(*doubling(40)), f"copies more than {patch.MAX_COPIED} values of one obj"),
+    "an object nested into itself": (patches(*nesting(40)), f"nests deeper than {patch.MAX_DEPTH} levels"),
+    "a path of many steps": (
+        patches(f"{{op: add, path: /data{'/c' * 100}, value: c}}"),
+        f"{BASE} (patch in line 6):1:3: path has more than {patch.MAX_STEPS} steps",
+    ),
+    "a path for many": (
+        lambda root: [tiny.write(root / "bases/one/cm.yaml", tiny.POD),
+                      patches(f"{{op: add, path: '/spec{'/{a,b}' * 40}', value: c}}", key="podPatches",
+                              target="{kind: Job}")(root)],
+        f"path stands for more than {pods.MAX_CHOICES} paths",
+    ),
+    "operations for many": (
+        lambda root: [
+            tiny.write(root / "bases/one/cm.yaml",
+                       tiny.POD + "".join(f"      - {{name: c{number}, image: 'a:1'}}\n" for number in range(600))),
+            patches(*["{op: add, path: '/spec/containers/*/tty', value: true}"] * 10, key="podPatches",
+                    target="{kind: Job}")(root),
+        ],
+        f"the patch comes to more than {pods.MAX_OPERATIONS} operations",
+    ),
+    "a target that is no pattern": (
+        patches("{op: remove, path: /data}", target="{kind: '['}"),
+        f"{BASE}:5:18: patches.target.kind: '[' is no regular expression",
+    ),
+    "a count of more than there is": (
+        patches("{op: remove, path: /data}", target="{name: 'a{99999999999}'}"),
+        f"{BASE}:5:18: patches.target.name: 'a{{99999999999}}' is no regular expression",
+    ),
+    "thousands of faults": (
+        base("".join(f"key{number}: x\n" for number in range(3000))),
+        f"{BASE}:3:1: key0: is no known key",
+    ),
+    "thousands of missing files": (
+        base(f"resources: [{', '.join(f'gone{number}.yaml' for number in range(3000))}]\n"),
+        f"{BASE}:3:13: resources: 'gone0.yaml' is neither a file nor a folder here",
+    ),
+    "a name of a megabyte": (
+        base(f"resources: [{'x' * (1 << 20)}]\n"),
+        f"{BASE}:3:13: resources: 'xxx",
+    ),
+    "more values than memory": (base(f"resources: [{'a,' * 500_000}]\n"), f"{BASE}: holds more than 250000 values"),
+    "aliases of aliases": (
+        lambda root: tiny.write(root / "bases/one/cm.yaml", tiny.FILES["bases/one/cm.yaml"] + hostile.ALIASES),
+        "bases/one/cm.yaml:7:5: tags and anchors cannot be composed",
+    ),
+    "deep brackets": (
+        lambda root: tiny.write(root / PACKAGE, "a: " + "[" * 5000 + "]" * 5000),
+        f"{PACKAGE}:1:203: nested deeper than 200 levels",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_much_of_little_is_refused(what: str, root: Path, tmp_path: Path) -> None:
+    do, expected = CASES[what]
+    do(root)
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache")
+    assert expected in said, said[:2000]
+    assert len(said.splitlines()) <= 102
+    assert not (tmp_path / "out").exists()
+
+
+ODD = ("null", "{}", "[]", "x", "[[x]]", "[{a: b}]", "{a: {b: c}}", "*x", "&x x", "!!binary x", "-1", '"\\0"', "'\\e'")
+FIELDS = {
+    "packyard.yaml": ("name: w", "prefix: uses", "license: LICENSE", "options: []", "kubernetes: []"),
+    PACKAGE: ("docs: [title]", "model: {", "useCases:", "presets: []", "preset: ''", "setters: {}", "movingTags: {}"),
+    BASE: ("resources: [cm.yaml]", "components: []", "patches: []", "podPatches: []", "configMapGenerator: []"),
+}
+
+
+@pytest.mark.parametrize("file", FIELDS)
+def test_a_field_of_another_type_is_refused_by_its_place_or_taken(file: str, root: Path, tmp_path: Path) -> None:
+    text = (root / file).read_text()
+    for field in FIELDS[file]:
+        key = field.partition(":")[0]
+        kept = "".join(line for line in text.splitlines(keepends=True) if not line.startswith((key, "  include")))
+        for odd in ODD:
+            (root / file).write_text(f"{kept}{key}: {odd}\n")
+            code, _, said = tiny.run(
+                "build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache"
+            )
+            assert code in (0, 1), (field, odd, said)
+            assert not code or said.startswith(f"{root}/"), (field, odd, said)
