@@ -30,13 +30,9 @@ test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k nam
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the programs of the MNIST package with TensorFlow itself (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
-fuzz: $(VENV)  ## run the properties at length (FUZZ=N examples each)
+fuzz: $(VENV)  ## run the properties and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
-	tests/setters/test_properties.py tests/setters/test_author_properties.py \
-	tests/cli/test_cfg_trees.py tests/setters/kpt/test_function_real.py \
-	tests/files/test_journal.py tests/files/test_faults.py tests/files/test_hostile_journals.py \
-	tests/setters/test_author_faults.py tests/source/test_enabling_faults.py \
-	tests/channel/test_hostile_channels.py $(ARGS)
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)' tests --include='test_*.py') $(ARGS)
 
 golden: $(VENV)  ## write anew what each use case composes to, for a review to compare
 	PACKYARD_GOLDEN=1 $(BIN)/pytest tests/source/test_golden.py $(ARGS)
