@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from hostile import ALIASES, MERGES
+from hostiletrees import ALIASES, MERGES
 from packyard.cluster import build, objects, render
 from packyard.errors import InputError, PackyardError
 from packyard.files import regular

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import hostile
+import hostiletrees as hostile
 import tiny
 from packyard.source import accumulate, package, parts, patch, pods
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from hostile import snapshot
+from hostiletrees import snapshot
 from packyard.errors import InputError
 from packyard.source.enabling.change import disable, enable
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-import hostile
-from hostile import MEMORY, SECONDS, Watched
+import hostiletrees as hostile
+from hostiletrees import MEMORY, SECONDS, Watched
 
 COUNT = 300 if "PACKYARD_FUZZ" in os.environ else 12
 

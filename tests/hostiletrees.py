@@ -1,6 +1,6 @@
 """Hostile bundles and workspaces, each made from a number; and commands on them, watched for what they take and touch.
 
-python tests/hostile.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
+python tests/hostiletrees.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
 """
 
 from __future__ import annotations
