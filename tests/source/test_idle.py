@@ -120,20 +120,36 @@ def test_what_follows_an_element_that_was_chosen_has_to_be_there(path: str, root
 
 @pytest.mark.parametrize("key", ["patches", "podPatches"])
 def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspace(key: str, root: Path) -> None:
-    tiny.write(root / "overlays/o/kustomization.yaml",
-               f"apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n{key}:\n- path: b.yaml\n"
-               "  target: {kind: Job}\n")  # fmt: skip
+    head = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    patched = f"{key}:\n- path: b.yaml\n  target: {{kind: Job, name: z}}\n"
+    tiny.write(root / "overlays/o/kustomization.yaml", head + patched)
     path = "/spec/suspend" if key == "patches" else "/spec/hostNetwork"
     tiny.write(root / "overlays/o/b.yaml", f"- {{op: add, path: {path}, value: false}}\n")
+    tiny.write(root / "overlays/n/kustomization.yaml", f"{head}resources: [z.yaml]\n")
+    tiny.write(root / "overlays/n/z.yaml", tiny.POD.replace("name: x", "name: z"))
     tiny.replace(root / PACKAGE, "base: one}", "base: one, overlays: [o]}")
     shutil.copytree(root / "packages/p", root / "packages/q")
-    expected = "overlays/o/b.yaml:1: for kind 'Job' reaches nothing in any use case of the workspace ("
+    expected = "overlays/o/b.yaml:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
     assert judged(root).startswith(expected)
     assert judged(root, "p", "q").startswith(expected)
     assert judged(root, "p") == "", "one package alone cannot tell"
-    tiny.replace(root / "packages/q/package.yaml", "base: job}", "base: job, overlays: [o]}")
+    tiny.replace(root / "packages/q/package.yaml", "overlays: [o]", "overlays: [n, o]")
     shutil.rmtree(root.parent / "out")
     shutil.rmtree(root.parent / "channel")
+    assert judged(root) == ""
+
+
+def test_a_patch_may_wait_for_the_first_package_of_a_base_that_has_what_it_is_for(root: Path) -> None:
+    tiny.write(root / "overlays/o/kustomization.yaml",
+               "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n- path: b.yaml\n"
+               "  target: {kind: CronJob}\n")  # fmt: skip
+    tiny.write(root / "overlays/o/b.yaml", "- {op: add, path: /spec/suspend, value: true}\n")
+    tiny.replace(root / PACKAGE, "base: one}", "base: one, overlays: [o]}")
+    assert judged(root).startswith(
+        "overlays/o/b.yaml:1: for kind 'CronJob' reaches nothing in any use case of the work"
+    )
+    tiny.write(root / "bases/cron/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"])
+    tiny.write(root / "bases/cron/cm.yaml", "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: x}\nspec: {a: b}\n")
     assert judged(root) == ""
 
 

@@ -19,7 +19,7 @@ from packyard.bundle.packed import Packed
 from packyard.bundle.staging import staging
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
-from packyard.source import idle, workspace
+from packyard.source import whole, workspace
 from packyard.source.idle import Idle
 from packyard.text.sharing import Sharing
 from packyard.work import code, executor
@@ -98,7 +98,7 @@ def _check_whole(plan: Plan, names: Sequence[str], made: Sequence[Built] | Seque
     here = workspace.read(plan.root_dir)
     if names and set(here.package_names()) <= set(names):
         offered = {name for item in made for name in item.options}
-        workspace.check_whole(here, offered, idle.join(item.idle for item in made))
+        whole.check(here, offered, (item.idle for item in made))
 
 
 class Packing:

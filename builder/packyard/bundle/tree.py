@@ -129,15 +129,15 @@ def find_build(tree_dir: Path) -> Digest | None:
 
 
 def _is_tarball(packed: Packed, tarball: Path) -> bool:
-    """Say whether a tarball is there already; anything there but a bundle of the same name is refused."""
+    """Say whether a tarball is there already; anything there but a bundle of the same name, or nothing, is refused."""
     if not os.path.lexists(tarball):
         return False
     try:
         if tarball.is_symlink():
             raise InputError("is a link")
         data = regular.read(tarball)
-        if data == packed.data:
-            return True
+        if data == packed.data or not data:  # an empty one is what a full disk leaves
+            return bool(data)
         if Bundle.open(data).manifest.name == packed.name:
             return False
         raise InputError("is another package")

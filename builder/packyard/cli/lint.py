@@ -98,14 +98,13 @@ def _composed(
 ) -> tuple[list[PackageFiles], list[Finding]]:
     """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
     from packyard.bundle.composing import Composing
-    from packyard.source import idle
-    from packyard.source.workspace import check_whole
+    from packyard.source import whole
 
     cache_dir = None if arguments.no_cache else state.cache_dir()
     composing = Composing(here.root_dir, cache_dir)
     made = [composing(name) for name in names or here.package_names()]
     fanout.finish(cache_dir, (item.fault for item in made))
     if made and {*here.package_names()} <= {*(names or here.package_names())}:
-        check_whole(here, {name for item in made for name in item.options}, idle.join(item.idle for item in made))
+        whole.check(here, {name for item in made for name in item.options}, (item.idle for item in made))
     lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
     return [files for item in made for files in item.files], lacking

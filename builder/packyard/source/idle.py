@@ -2,7 +2,8 @@
 
 A patch of a package has to reach an object in each use case that lists it, each of its operations in one of them. One
 of a base or an overlay may be for some of the packages that use it: it is idle where none of their use cases has what
-it is for. So each use case says what was `Idle` in it, and what all of them say is joined.
+it is for. So each use case says what was `Idle` in it, and what all of them say is joined. What is left of that is
+tried on all bases of the workspace, as one may wait for its first package.
 """
 
 from __future__ import annotations

@@ -8,10 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.errors import InputError, Problem, suggest
 from packyard.source.fields import Fields
-from packyard.source.idle import Idle
-from packyard.source.idle import problems as idle_patches
 from packyard.text.node import Scalar
 from packyard.work.reads import Reads, SourcePath
 
@@ -94,12 +92,6 @@ def _read(root_dir: Path) -> Workspace:
             fields.fault(named, key, f"{named.value!r} has to be words joined by slashes")
     fields.done()
     return workspace
-
-
-def check_whole(workspace: Workspace, offered: Collection[str], idle: Idle) -> None:
-    """Refuse what no package of the workspace has a use for: an option that none offers, a patch that is idle."""
-    faults = idle_options(workspace, offered)
-    refuse([*faults, *idle_patches(idle, "any use case of the workspace", workspace.root_dir)])
 
 
 def idle_options(workspace: Workspace, offered: Collection[str]) -> list[Problem]:
