@@ -32,7 +32,7 @@ test-tensorflow: $(VENV) .tensorflow/.installed  ## run the programs of the MNIS
 
 fuzz: $(VENV)  ## run the properties and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)' tests --include='test_*.py') $(ARGS)
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) faults' tests --include='test_*.py') $(ARGS)
 
 golden: $(VENV)  ## write anew what each use case composes to, for a review to compare
 	PACKYARD_GOLDEN=1 $(BIN)/pytest tests/source/test_golden.py $(ARGS)
