@@ -89,7 +89,9 @@ class History:
         after: Mapping[Path, bytes | None],
     ) -> Recording:
         """Keep a change that is about to be made, of files by their real paths; it is kept for good once it is."""
-        root = paths.root_of(root_dir)
+        root = os.path.realpath(root_dir)
+        if not all(str(file).startswith(os.path.join(root, "")) for file in before):  # by links, in its bundle
+            root = paths.root_of(root)
         files = {
             str(file).removeprefix(root).lstrip("/"): {"before": _to_text(data), "after": _to_text(after[file])}
             for file, data in before.items()
