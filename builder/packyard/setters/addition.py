@@ -15,15 +15,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from packyard.errors import InputError
-from packyard.setters.krmfile import append, line_break
-from packyard.text.edit import Edit
+from packyard.setters.krmfile import Addition, append
+from packyard.text.edit import Edit, exchange
 from packyard.text.node import Entry, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
+from packyard.text.span import line_break, line_end
 
 
 class Text(str):
     """A text that gets the quotes that it needs where it is written."""
+
+    __slots__ = ()
+
+
+class SingleQuoted(Text):
+    """A text that is written in single quotes."""
+
+    __slots__ = ()
+
+
+class DoubleQuoted(Text):
+    """A text that is written in double quotes."""
 
     __slots__ = ()
 
@@ -59,15 +72,17 @@ def add(
 
 def _insert(node: MappingNode, entries: Mapping[str, Tree], quoted: Callable[[str], str]) -> list[Edit]:
     if node.flow:
-        texts = [f"{quoted(key)}: {_flow(value, quoted)}" for key, value in entries.items()]
+        texts = [Addition(f"{quoted(key)}: {_flow(value, quoted)}", key, value) for key, value in entries.items()]
         if node.entries:
             return append(node, texts, set())
         brace = node.source.text.index("{", node.start)
-        return [Edit(brace + 1, node.end - 1, ", ".join(texts))]
+        inside = ", ".join(item.text for item in texts)
+        return [Edit(brace + 1, node.end - 1, inside, node, parts=[(item.key, item.reads) for item in texts])]
     source = node.source
     first = node.entries[0].start
     newline = line_break(source) + " " * (first - source.line_start(first))
-    return append(node, [newline.join(_block({key: value}, quoted)) for key, value in entries.items()], set())
+    texts = [Addition(newline.join(_block({key: value}, quoted)), key, value) for key, value in entries.items()]
+    return append(node, texts, set())
 
 
 def _fill(node: MappingNode, entry: Entry, below: Tree, quoted: Callable[[str], str]) -> list[Edit]:
@@ -75,17 +90,15 @@ def _fill(node: MappingNode, entry: Entry, below: Tree, quoted: Callable[[str], 
     old = entry.value
     source = old.source
     if node.flow:
-        return [Edit(old.start, old.end, (" " if old.start == old.end else "") + _flow(below, quoted))]
+        return exchange(old, _flow(below, quoted), below)
     colon = source.text.index(":", entry.key.end)
     if source.text[colon + 1 : old.start].strip() or old.lexeme[:1] in ("&", "!"):
         raise InputError(old.problem("nothing can be added where a comment, an anchor or a tag stands"))
     newline = line_break(source)
     indent = " " * (entry.start - source.line_start(entry.start) + 2)
     lines = "".join(f"{newline}{indent}{line}" for line in _block(below, quoted))
-    end = source.text.find("\n", old.end)
-    end = len(source.text) if end < 0 else end - (source.text[end - 1] == "\r")
-    edits = [Edit(colon + 1, old.end, "")] if old.end > colon + 1 else []
-    return [*edits, Edit(end, end, lines)]
+    end = line_end(source, old.end)
+    return [Edit(colon + 1, end, source.text[old.end : end] + lines, old, reads=below)]
 
 
 def _block(tree: Tree, quoted: Callable[[str], str]) -> Iterator[str]:
@@ -107,6 +120,10 @@ def _block(tree: Tree, quoted: Callable[[str], str]) -> Iterator[str]:
 
 
 def _leaf(tree: Tree, *, flow: bool = False) -> str:
+    if isinstance(tree, SingleQuoted):
+        return single_quoted(tree)
+    if isinstance(tree, DoubleQuoted):
+        return double_quoted(tree)
     if isinstance(tree, Text):
         return lexeme(tree, flow=flow)
     if isinstance(tree, str):

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.setters.addition import Tree, add, lexeme
-from packyard.text import edit
+from packyard.setters.addition import DoubleQuoted, SingleQuoted, Tree, add, lexeme
 from packyard.text.document import decode, parse_text
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, exchange
 from packyard.text.node import Alias, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
+from packyard.text.proof import apply_to_file
 from packyard.text.scalar import double_quoted, single_quoted
 
 
@@ -47,40 +47,35 @@ class Selection:
 
 def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:
     """Return a file with annotations on every document that the selection holds; ``name`` is what errors call it."""
-    mark, text = decode(data, name)
+    source = Source(name, decode(data, name)[1])
     edits: list[Edit] = []
     if annotations:
-        for document in parse_text(Source(name, text)):
+        for document in parse_text(source):
             if isinstance(document.root, MappingNode) and selection.holds(document.root):
                 edits += _annotate(document.root, annotations)
-    return (mark + edit.apply(text, edits)).encode()
+    return apply_to_file(data, source, edits) or data
 
 
 def _annotate(root: MappingNode, annotations: Mapping[str, str]) -> list[Edit]:
     edits: list[Edit] = []
     new: dict[str, Tree] = {}
     json = root.flow and bool(root.entries) and root.entries[0].key.lexeme.startswith('"')
-    write = double_quoted if json else single_quoted
+    quotes = DoubleQuoted if json else SingleQuoted
     present = root.mapping("metadata", "annotations")
     for key, text in annotations.items():
         old = present.get(key) if present else None
         if old is None:
-            new[key] = write(text)
+            new[key] = quotes(text)
         else:
-            edits.append(_replace(old, text, flow=present.flow if present else False))
+            edits += _replace(old, text, flow=present.flow if present else False)
     if new:
         edits += add(root, ("metadata", "annotations"), new, quoted=double_quoted if json else lexeme)
     return edits
 
 
-def _replace(old: Node, text: str, *, flow: bool) -> Edit:
-    if isinstance(old, Alias):
-        return Edit(old.start, old.end, single_quoted(text))
+def _replace(old: Node, text: str, *, flow: bool) -> list[Edit]:
+    if isinstance(old, Alias) or (isinstance(old, Scalar) and old.start == old.end):
+        return exchange(old, single_quoted(text), text)
     if not isinstance(old, Scalar):
         raise InputError(old.problem("an annotation is no text"))
-    if old.start == old.end:
-        return Edit(old.start, old.end, " " + single_quoted(text))
-    written = values.lexeme(old, text, "string", flow=flow)
-    if old.style in "|>":
-        written += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
-    return Edit(old.start, old.end, written)
+    return exchange(old, values.lexeme(old, text, "string", flow=flow), text)

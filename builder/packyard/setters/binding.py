@@ -23,7 +23,7 @@ from packyard.text.sharing import once
 class Binding:
     """A field, and the reference of the comment that binds it."""
 
-    __slots__ = ("comment", "flow", "from_key", "node", "path", "reference")
+    __slots__ = ("comment", "flow", "from_key", "node", "part", "path", "reference")
 
     def __init__(
         self,
@@ -33,12 +33,14 @@ class Binding:
         comment: Comment,
         flow: bool,
         from_key: bool,
+        part: Part,
     ) -> None:
         self.node = node
         self.path = path
         self.reference = reference
         self.comment = comment
         self.flow = flow  # whether the field stands inside brackets
+        self.part = part  # what the field is the value of
         self.from_key = from_key  # whether the comment belongs to the key, not to the value
 
 
@@ -72,16 +74,16 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
     if isinstance(value, Scalar):
         chosen = behind or (above if isinstance(part, Entry) or value.comment is None else None)
         if chosen:
-            yield Binding(value, path, *chosen, flow, chosen is not behind)
+            yield Binding(value, path, *chosen, flow, chosen is not behind, part)
         return
     if isinstance(value, Sequence):
         chosen = (_bound(part.comment) if part.comment else above) or (behind if value.flow else None)
         if chosen and isinstance(part, Entry):
-            yield Binding(value, path, *chosen, flow, True)
+            yield Binding(value, path, *chosen, flow, True, part)
         if behind and value.flow:
             for item in value.items:
                 if isinstance(item.value, Scalar) and item.value.comment is None:
-                    yield Binding(item.value, (*path, item.index), *behind, True, False)
+                    yield Binding(item.value, (*path, item.index), *behind, True, False, item)
     if isinstance(part, Item) and above:
         yield from _first_in(value, path, above, flow)
     yield from _find(value, path, flow)
@@ -97,9 +99,9 @@ def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comme
     else:
         return
     if isinstance(first.value, Sequence) and isinstance(first, Entry) and first.comment is None:
-        yield Binding(first.value, (*path, step), *above, flow, True)
+        yield Binding(first.value, (*path, step), *above, flow, True, first)
     if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
-        yield Binding(first.value, (*path, step), *above, flow, True)
+        yield Binding(first.value, (*path, step), *above, flow, True, first)
 
 
 def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 
-from packyard.setters.krmfile import line_break
 from packyard.text.node import Scalar
 from packyard.text.scalar import double_quoted
+from packyard.text.span import blank_lines, line_break
 
 _INDICATORS: re.Pattern[str] = re.compile(r"[-+0-9]*")
-_BLANK_LINES = re.compile(r"(?:\r?\n[ \t]*)+\Z")
 _PRINTABLE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*\Z")
 
 
 def lexeme(old: Scalar, new: str) -> str:
-    """Write ``new`` in the place of a block scalar, up to and with the blank lines behind it."""
+    """Write ``new`` in the place of a block scalar: as a block up to and with the blank lines behind it, or quoted."""
     newline = line_break(old.source)
     header, _, body = old.lexeme.partition("\n")
     front, _, rest = header.rstrip("\r").partition(old.style)
@@ -30,10 +29,8 @@ def lexeme(old: Scalar, new: str) -> str:
     digits = indicators.strip("-+")
     indent = _indent(old, body)
     content = new.rstrip("\n")
-    blank = _BLANK_LINES.search(old.lexeme)
-    trailing = blank.group() if blank else ""
     if not (indent and _fits(content, old.style, bool(digits))):
-        return front + double_quoted(new) + comment + trailing
+        return front + double_quoted(new)
     breaks = len(new) - len(content)  # at the end
     chomp = {0: "-", 1: ""}.get(breaks, "+")
     if breaks == len(old.value) - len(old.value.rstrip("\n")):
@@ -43,7 +40,7 @@ def lexeme(old: Scalar, new: str) -> str:
     if old.style == ">":  # one line break is a blank, two are one
         text = re.sub(r"\n+", r"\g<0>\n", content) + text[len(content) :]
     lines = [indent + line if line else "" for line in text.split("\n")]
-    end = newline if kept else trailing
+    end = newline if kept else blank_lines(old.lexeme)
     return front + old.style + digits + chomp + comment + newline + newline.join(lines) + end
 
 

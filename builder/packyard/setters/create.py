@@ -23,11 +23,11 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Entry, Item, Node, Part, Scalar, Sequence, Source
 from packyard.text.node import Mapping as MappingNode
+from packyard.text.proof import apply_to_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,7 @@ class _Binder:
     ) -> Creation:
         """Add the definitions, and return all that was done."""
         edits = add(krmfile.root, ("openAPI", "definitions"), entries)
-        self._keep(self.package.name, self.package.krmfile, krmfile.source, edits)
+        self._keep(self.package.name, krmfile.edited(self.package.krmfile, edits))
         return Creation(Plan(files=self.files), self.count, markers)
 
     def _bind_file(self, path: str, data: bytes) -> None:
@@ -214,7 +214,7 @@ class _Binder:
                 if self.match(part, dotted):
                     edits += self._bind(part)
                     self.count += 1
-        self._keep(path, data, source, edits)
+        self._keep(path, apply_to_file(data, source, edits))
 
     def _bind(self, part: Part) -> list[Edit]:
         if isinstance(part.value, Sequence):
@@ -237,8 +237,7 @@ class _Binder:
             )
         self.values, self._listed = values, True
 
-    def _keep(self, path: str, data: bytes, source: Source, edits: list[Edit]) -> None:
-        new = edit.apply_to_file(data, source.text, edits)
+    def _keep(self, path: str, new: bytes | None) -> None:
         if new is not None:
             self.files[path] = new
 

@@ -12,10 +12,10 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile, take_out
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.text import edit
 from packyard.text.document import decode, parse_text
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, exchange
 from packyard.text.node import Document, Mapping, Source
+from packyard.text.proof import apply_to_file
 
 
 def delete_setter(package: PackageFiles, name: str) -> Plan:
@@ -42,14 +42,18 @@ def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substi
     )
     _check_unused(krmfile.definitions, kind, definition.name)
     files: dict[str, bytes] = {}
-    _keep(files, package.name, package.krmfile, krmfile.source, _take_definition_out(krmfile, prefix + definition.name))
+    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + definition.name))
+    if recorded is not None:
+        files[package.name] = recorded
     for path, data in package.resources.items():
         if comment.is_marked(data):
             source = Source(package.where + path, decode(data, package.where + path)[1])
             edits = []
             for document in parse_text(source):
                 edits += _take_comments_out(document, krmfile.definitions, definition)
-            _keep(files, path, data, source, edits)
+            new = apply_to_file(data, source, edits)
+            if new is not None:
+                files[path] = new
     return Plan(files=files)
 
 
@@ -76,7 +80,7 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
         way.pop()
     parent, name = way[-1]
     if len(parent.entries) == 1:
-        return [Edit(parent.start, parent.end, "{}")]
+        return exchange(parent, "{}", {})
     return take_out(parent, {name})
 
 
@@ -87,9 +91,3 @@ def _take_comments_out(document: Document, definitions: Definitions, definition:
         if reference and definitions.resolve(reference) is definition:
             edits[found.start] = place.take_out(document.source, found)
     return list(edits.values())
-
-
-def _keep(files: dict[str, bytes], path: str, data: bytes, source: Source, edits: list[Edit]) -> None:
-    new = edit.apply_to_file(data, source.text, edits)
-    if new is not None:
-        files[path] = new

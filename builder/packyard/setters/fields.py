@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from packyard.setters import binding as bindings
-from packyard.setters import block, value
+from packyard.setters import block, items, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
-from packyard.setters.krmfile import line_break
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, exchange
 from packyard.text.node import Document, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
 from packyard.text.scalar import double_quoted, implicit_type
+from packyard.text.span import text_of
 from packyard.text.value import Value
 
 
@@ -71,27 +72,19 @@ class Fields:
         wanted = _wanted(document, bound, old, definition, new)
         if old.value == new and wanted in (None, _reads_as(old)):
             return
-        lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
-        if old.style in "|>" and wanted in value.PLAIN_TYPES:
-            lexeme += old.lexeme[len(old.lexeme.rstrip(" \t\r\n")) :]
-        elif old.style in "|>":
+        if old.style in "|>" and wanted not in value.PLAIN_TYPES:
             lexeme = block.lexeme(old, new)
-        elif old.start == old.end:
-            lexeme = " " + lexeme
-        if lexeme != old.lexeme:
-            self.edits.append(Edit(old.start, old.end, lexeme))
+        else:
+            lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
+        self.edits += exchange(old, lexeme, new)
 
     def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
-        node = bound.node
-        assert not isinstance(node, Scalar)
+        assert isinstance(bound.node, SequenceNode)
+        node = items.complete(bound.node)
         self._note(bound, definition, node.lexeme, ",".join(values))
-        texts = [double_quoted(text) for text in values]
-        if node.flow:
-            self.edits.append(Edit(node.start, node.end, "[" + ", ".join(texts) + "]"))
-            return
-        indent = " " * (node.start - node.source.line_start(node.start))
-        lines = (line_break(node.source) + indent).join(f"- {text}" for text in texts)
-        self.edits.append(Edit(node.start, node.end, lines))
+        old = [text_of(item.value) for item in node.items]
+        new = [items.text_item(text, double_quoted(text)) for text in values]
+        self.edits += items.replace(node, new, items.match(old, list(values)), bound.part)
 
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from packyard.errors import InputError
 from packyard.setters import comment as comments
-from packyard.setters.krmfile import line_break
 from packyard.text.document import walk
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, replace_comment
 from packyard.text.node import Collection, Comment, Document, Entry, Part, Scalar, Sequence, Source
+from packyard.text.span import line_break, line_end, next_line
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
 _BLANKS = re.compile(r"[ \t]*")
@@ -37,12 +37,12 @@ def bind(part: Part, text: str) -> list[Edit]:
     if old is None:
         if value.style in "|>":
             return [_alone_above(part, text)]
-        return [_behind(value, text)]
+        return [_behind(part, value, text)]
     if is_binding(old.text):
-        return [Edit(old.start, old.end, text)]
+        return [replace_comment(old, text)]
     if old.start < value.start:
         raise InputError(value.problem("a comment stands between the key and its value", "move it above the key"))
-    return [_above(part, old.text), Edit(old.start, old.end, text)]
+    return [_above(part, old.text), replace_comment(old, text)]
 
 
 def bind_list(entry: Entry, text: str) -> list[Edit]:
@@ -52,24 +52,23 @@ def bind_list(entry: Entry, text: str) -> list[Edit]:
     if value.flow:
         old = entry.head[-1] if entry.head else None
         if old and is_binding(old.text) and value.source.locate(old.start)[0] + 1 == _line(entry):
-            return [Edit(old.start, old.end, text)]
+            return [replace_comment(old, text)]
         return [_alone_above(entry, text)]
     source = value.source
     colon = source.text.find(":", entry.key.end, value.start)
-    end = _line_end(source, entry.key.end)
+    end = line_end(source, entry.key.end)
     if not entry.key.end <= colon < end:
         raise InputError(entry.key.problem("no comment can be put behind this key"))
     end = len(source.text[:end].rstrip(" \t"))
-    return [Edit(end, end, f" {text}")]
+    return [Edit(end, end, f" {text}", entry, comments=[text])]
 
 
 def take_out(source: Source, comment: Comment) -> Edit:
     """Remove a comment with the blanks before it, or with its line where it is alone there."""
     start = len(source.text[: comment.start].rstrip(" \t"))
     if not comment.own_line:
-        return Edit(start, comment.end, "")
-    end = source.text.find("\n", comment.end)
-    return Edit(source.line_start(comment.start), len(source.text) if end < 0 else end + 1, "")
+        return Edit(start, comment.end, "", gone=(comment,))
+    return Edit(source.line_start(comment.start), next_line(source, comment.end), "", gone=(comment,))
 
 
 def is_binding(text: str) -> bool:
@@ -91,7 +90,7 @@ def find_comments(document: Document) -> Iterator[Comment]:
                 yield part.key.comment
 
 
-def _behind(value: Scalar, text: str) -> Edit:
+def _behind(part: Part, value: Scalar, text: str) -> Edit:
     """Insert behind a scalar; inside brackets behind its comma, and what follows goes to a new line."""
     source = value.source
     end = value.end
@@ -100,12 +99,12 @@ def _behind(value: Scalar, text: str) -> Edit:
         end, after = after + 1, _skip_blanks(source, after + 1)
     following = source.text[after : after + 1]
     if following in ("", "\r", "\n"):
-        return Edit(end, end, f" {text}")
+        return Edit(end, end, f" {text}", part, comments=[text])
     if end == value.end and following not in "]}":
         raise InputError(value.problem("no comment can be put behind this value"))
     indent = _BLANKS.match(source.text, source.line_start(value.start))
     assert indent is not None
-    return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ")
+    return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ", part, comments=[text])
 
 
 def _above(part: Part, text: str) -> Edit:
@@ -117,7 +116,7 @@ def _above(part: Part, text: str) -> Edit:
             part.value.problem("no comment can be put above this field", "give it a line of its own, or no note")
         )
     indent = before[: len(before) - len(before.lstrip(" \t"))]
-    return Edit(start, start, f"{indent}{text}{line_break(source)}")
+    return Edit(start, start, f"{indent}{text}{line_break(source)}", part, comments=[text])
 
 
 def _alone_above(part: Part, text: str) -> Edit:
@@ -141,9 +140,3 @@ def _skip_blanks(source: Source, position: int) -> int:
 
 def _line(part: Part) -> int:
     return part.value.source.locate(part.start)[0]
-
-
-def _line_end(source: Source, position: int) -> int:
-    end = source.text.find("\n", position)
-    end = len(source.text) if end < 0 else end
-    return end - 1 if source.text[end - 1 : end] == "\r" else end

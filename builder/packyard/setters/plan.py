@@ -15,10 +15,10 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import Change, Fields
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.text import edit
 from packyard.text.document import decode, parse_shared
 from packyard.text.edit import Edit
 from packyard.text.node import Source
+from packyard.text.proof import apply_to_file, apply_to_text
 from packyard.text.value import Value
 
 
@@ -79,7 +79,7 @@ def refresh(source: Source, definitions: Definitions, spans: Sequence[tuple[int,
     for document in parse_shared(source):
         fields.visit(document)
     inside = [item for item in fields.edits if any(start <= item.start and item.end <= end for start, end in spans)]
-    return edit.apply(source.text, inside)
+    return apply_to_text(source, inside)
 
 
 def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
@@ -173,7 +173,7 @@ def _plan(
     package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str, copies: Copies
 ) -> Plan:
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
-    recorded = edit.apply_to_file(package.krmfile, krmfile.source.text, edits)
+    recorded = krmfile.edited(package.krmfile, edits)
     files = {} if recorded is None else {package.name: recorded}
     fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed, copies)
     return Plan(fields.changes, {**files, **fields.files}, fields.counts, fields.definitions)
@@ -191,9 +191,10 @@ def _plan_fields(
     def plan_file(data: bytes, name: str) -> _Planned:
         fields = Fields(definitions, changed, names)
         source = Source(name, decode(data, name)[1])
-        for document in parse_shared(source, around=names):
+        documents = parse_shared(source, around=names)
+        for document in documents:
             fields.visit(document)
-        new = edit.apply_to_file(data, source.text, fields.edits)
+        new = apply_to_file(data, source, fields.edits, documents)
         return _Planned(new, fields.changes, fields.counts, fields.edits)
 
     for path, data in package.resources.items():

@@ -19,6 +19,7 @@ from packyard.text.scalar import (
     is_plain_text,
     single_quoted,
 )
+from packyard.text.span import properties
 
 _ALIASES = {"int": "integer", "bool": "boolean"}
 #: The types whose values stand without quotes.
@@ -159,15 +160,3 @@ def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:
     ):
         return front + (double_quoted(value) if old.style == '"' else single_quoted(value))
     return front + (value if is_plain_text(value, flow=flow) else single_quoted(value))
-
-
-_PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
-
-
-def properties(old: Scalar) -> str:
-    """Return the tag and anchor in front of a scalar's text, with the blanks behind them."""
-    if old.tag is None and old.anchor is None:
-        return ""
-    match = _PROPERTIES.match(old.lexeme)
-    assert match is not None
-    return match.group() if match.group()[-1:] in " \t\r\n" else match.group() + " "

@@ -17,12 +17,13 @@ from typing import Any
 from packyard.errors import InputError
 from packyard.setters import place
 from packyard.setters import value as values
-from packyard.text import edit
 from packyard.text.document import decode, parse_text, walk
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, exchange, replace_comment
 from packyard.text.node import Document, Entry, Mapping, Node, Part, Scalar, Source
 from packyard.text.node import Sequence as List
+from packyard.text.proof import apply_to_file
 from packyard.text.scalar import fits_plain
+from packyard.text.span import properties
 
 #: What a file must hold for any of its comments to be one of these: a search before a parse.
 MARK = b'"x-kustomize"'
@@ -162,8 +163,7 @@ class Setting:
         found.set_by = self.set_by or found.set_by
         found.description = self.description or found.description
         written = _lexeme(scalar, text, found.type, flow)
-        comment = scalar.comment
-        return [Edit(scalar.start, scalar.end, written), Edit(comment.start, comment.end, found.text())]
+        return [*exchange(scalar, written, text), replace_comment(scalar.comment, found.text())]
 
     def _new_text(self, text: str, found: Definition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""
@@ -266,14 +266,10 @@ def _check(declared: str, text: str) -> None:
 
 def _lexeme(old: Scalar, text: str, declared: str, flow: bool) -> str:
     """Write a value: a string's with the quotes that it needs; any other's as it is, in the quotes that are there."""
-    before = " " if old.start == old.end else ""
     if declared != "string" and old.style == "plain" and fits_plain(text, flow=flow):
-        return before + values.properties(old) + text
-    return before + values.lexeme(old, text, "string" if declared == "string" else None, flow=flow)
+        return properties(old) + text
+    return values.lexeme(old, text, "string" if declared == "string" else None, flow=flow)
 
 
 def _applied(data: bytes, name: str, edits: list[Edit]) -> bytes:
-    if not edits:
-        return data
-    mark, text = decode(data, name)
-    return (mark + edit.apply(text, edits)).encode()
+    return (apply_to_file(data, Source(name, decode(data, name)[1]), edits) or data) if edits else data

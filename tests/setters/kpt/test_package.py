@@ -116,7 +116,8 @@ def test_sets_the_value_in_the_file_of_a_config_path(package: Path) -> None:
 
 
 def test_sets_a_setter_that_only_comments_know(package: Path) -> None:
-    judge(package, {"r.yaml": [(b"- x # one\r\n        - 'y'\r\n", b'- p\r\n        - "q"\r\n')]}, hosts='[p, "q"]')
+    old = b"# the first\r\n        - x # one\r\n        - 'y'\r\n"
+    judge(package, {"r.yaml": [(old, b'- p\r\n        - "q"\r\n')]}, hosts='[p, "q"]')
     judge(package, {"r.yaml": [(b"- p\r\n        - \"q\"\r\n", b"- p\r\n")]}, hosts="[p]")  # fmt: skip
 
 

@@ -24,12 +24,12 @@ from packyard.setters.kpt.resourcelist import config_text
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
-from packyard.text import edit
 from packyard.text.document import decode, parse_text
 from packyard.text.edit import Edit
 from packyard.text.node import Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
+from packyard.text.proof import apply_to_file
 from packyard.text.scalar import fits_plain, single_quoted
 
 
@@ -174,9 +174,9 @@ class KptPackage:
 
     def _applied(self, path: str, edits: list[Edit]) -> bytes | None:
         """Return a file with its edits made, the first of two on one place; None where it stays as it is."""
-        data = self.package.files[path]
         places = {(found.start, found.end): found for found in reversed(edits)}
-        return edit.apply_to_file(data, decode(data, path)[1], places.values())
+        documents = self._parse(path)
+        return apply_to_file(self.package.files[path], documents[0].source, places.values(), documents)
 
 
 def _text(texts: Sequence[str]) -> str:
@@ -193,7 +193,7 @@ def _in_form_of(old: Scalar, text: str) -> str:
         listed = rewrite.parse_list(text)
     except InputError:  # a field that is a list refuses it, and says where
         return text
-    return rewrite.block_text(listed, 0, Source("", "")) + "\n" if listed else text
+    return rewrite.block_text(listed) + "\n" if listed else text
 
 
 def _is_flow(item: Declaration) -> bool:

@@ -17,12 +17,12 @@ from packyard.setters.fieldtype import Step
 from packyard.setters.kpt import pattern
 from packyard.setters.kpt.pattern import Cover
 from packyard.setters.kpt.tagged import header_end, list_comment, scalar_comment
-from packyard.setters.krmfile import line_break
 from packyard.text.document import parse_text
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, replace_comment
 from packyard.text.node import Comment, Entry, Node, Scalar, Sequence, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.scalar import double_quoted
+from packyard.text.span import line_break
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,13 @@ def _scalar(node: Scalar, path: tuple[Step, ...], wanted: Wanted, tags: Tags, fl
         return
     tags.tags.append(Tag(path_text(path), node.value, found))
     at = header_end(node) if node.style in "|>" else node.end
-    tags.edits.append(_comment_edit(scalar_comment(node), at, found))
+    tags.edits.append(_comment_edit(scalar_comment(node), at, found, node))
 
 
-def _comment_edit(old: Comment | None, at: int, text: str) -> Edit:
+def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) -> Edit:
     """Put a comment in place of the one that is there, or behind what ends at ``at``."""
-    return Edit(old.start, old.end, pattern.write(text)) if old else Edit(at, at, " " + pattern.write(text))
+    new = pattern.write(text)
+    return replace_comment(old, new) if old else Edit(at, at, f" {new}", owner, comments=[new])
 
 
 def _list(
@@ -139,12 +140,12 @@ def _list(
     if name is not None:
         tags.tags.append(Tag(path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
     if node.flow and node.items and not _has_comments(node):
-        edit, items = _broken(entry, node, path, name, wanted)
-        tags.edits.append(edit)
+        edits, items = _broken(entry, node, path, name, wanted)
+        tags.edits += edits
         return items
     if name is not None:
         at = node.end if node.flow else entry.key.source.text.index(":", entry.key.end) + 1
-        tags.edits.append(_comment_edit(list_comment(entry, node), at, f"${{{name}}}"))
+        tags.edits.append(_comment_edit(list_comment(entry, node), at, f"${{{name}}}", entry))
     return None
 
 
@@ -158,15 +159,17 @@ def _has_comments(node: Sequence) -> bool:
 
 def _broken(
     entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | None, wanted: Wanted
-) -> tuple[Edit, list[Tag]]:
+) -> tuple[list[Edit], list[Tag]]:
     """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
 
     An orchestrator copies a comment that stood behind the bracket to the wrong line; so such a list is left as it is.
     """
     source = node.source
     newline = line_break(source) + " " * (entry.start - source.line_start(entry.start) + 2)
-    lines = [pattern.write(f"${{{name}}}") if name is not None else ""]
+    at = source.text.index(":", entry.key.end) + 1
+    edits = [] if name is None else [_comment_edit(None, at, f"${{{name}}}", entry)]
     tags = []
+    lines, texts, comments = [""], [], []
     for index, item in enumerate(node.items):
         value = item.value
         assert isinstance(value, Scalar)
@@ -174,7 +177,8 @@ def _broken(
         found = None if "\n" in value.value else wanted.texts.pattern(value.value)
         if found is not None:
             tags.append(Tag(path_text((*path, index)), value.value, found))
-            line += " " + pattern.write(found)
+            comments.append(pattern.write(found))
+            line += f" {comments[-1]}"
         lines.append(line)
-    start = node.start if name is not None else source.text.index(":", entry.key.end) + 1
-    return Edit(start, node.end, newline.join(lines)), tags
+        texts.append(value.value)
+    return [*edits, Edit(at, node.end, newline.join(lines), node, reads=texts, comments=comments)], tags

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.setters.kpt.rewrite import end_of_lines, flow_text
-from packyard.text import edit
+from packyard.setters import items
+from packyard.setters.kpt.rewrite import flow_text
 from packyard.text.document import decode, parse_text
-from packyard.text.edit import Edit
+from packyard.text.edit import Edit, exchange
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Scalar, Sequence, Source
+from packyard.text.proof import apply_to_text
 from packyard.text.scalar import double_quoted, implicit_type
+
+if TYPE_CHECKING:
+    from packyard.text.edit import Reading
 
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
@@ -125,19 +130,21 @@ class ResourceList:
     def with_results(self, edits: Iterable[Edit], results: Iterable[Result]) -> bytes:
         """Return the list with edits made and these results in place of any others."""
         documents: list[object] = [result.document() for result in results]
-        text = edit.apply(self.source.text, [*edits, self._put(documents)])
+        text = apply_to_text(self.source, [*edits, *self._put(documents)])
         return (self.mark + text).encode()
 
-    def _put(self, documents: list[object]) -> Edit:
-        old = self.root.get("results")
-        if old is None and self.root.flow:
-            return Edit(self.root.end - 1, self.root.end - 1, f', "results": {_flow(documents)}')
-        if old is None:
-            return self._append(documents)
-        if isinstance(old, Sequence) and not old.flow:
-            indent = " " * (old.start - self.source.line_start(old.start))
-            return Edit(old.start, end_of_lines(old), f"\n{indent}".join(f"- {_flow(item)}" for item in documents))
-        return Edit(old.start, old.end, " " * (old.start == old.end) + _flow(documents))
+    def _put(self, documents: list[object]) -> list[Edit]:
+        entry = self.root.entry("results")
+        if entry is None and self.root.flow:
+            at = self.root.end - 1
+            parts = [("results", _read(documents))]
+            return [Edit(at, at, f', "results": {_flow(documents)}', self.root, parts=parts)]
+        if entry is None:
+            return [self._append(documents)]
+        if isinstance(entry.value, Sequence):
+            new = [items.NewItem([f"- {_flow(item)}"], _flow(item), _read(item)) for item in documents]
+            return items.replace(entry.value, new, [None] * len(new), entry)
+        return exchange(entry.value, _flow(documents), _read(documents))
 
     def _append(self, documents: list[object]) -> Edit:
         """Add the results behind everything, so that comments below the last item stay below it."""
@@ -148,7 +155,8 @@ class ResourceList:
         before = "" if text[:at].endswith("\n") else "\n"
         indent = " " * (self.root.start - self.source.line_start(self.root.start))
         lines = "".join(f"{indent}- {_flow(item)}\n" for item in documents)
-        return Edit(at, at, f"{before}{indent}results:\n{lines}")
+        text = f"{before}{indent}results:\n{lines}"
+        return Edit(at, at, text, self.root, parts=[("results", _read(documents))])
 
 
 def _is_null(node: Node) -> bool:
@@ -160,6 +168,13 @@ def config_text(node: Node) -> str:
     if isinstance(node, Scalar):
         return "" if _is_null(node) else node.value
     return flow_text(node)
+
+
+def _read(value: object) -> Reading:
+    """Return what a value reads where `_flow` wrote it."""
+    if isinstance(value, dict):
+        return {key: _read(member) for key, member in value.items()}
+    return [_read(member) for member in value] if isinstance(value, list) else str(value)
 
 
 def _flow(value: object) -> str:

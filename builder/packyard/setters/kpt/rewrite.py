@@ -7,16 +7,20 @@ a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C      
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem
-from packyard.setters import block
+from packyard.setters import block, items
 from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
-from packyard.setters.krmfile import line_break
 from packyard.text.document import parse_text
-from packyard.text.edit import Edit
-from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
+from packyard.text.edit import Edit, exchange
+from packyard.text.node import Alias, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import double_quoted, fits_plain, implicit_type, single_quoted
+from packyard.text.span import properties
+
+if TYPE_CHECKING:
+    from packyard.text.edit import Reading
 
 
 def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
@@ -28,12 +32,12 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     if old.value == new and not (known == "string" and reads_as(old) not in ("string", "null")):
         return []
     if old.style in "|>":
-        return [Edit(old.start, old.end, block.lexeme(old, new))]
+        return exchange(old, block.lexeme(old, new), new)
     if not new and old.style == "plain":
         text = '""'
     elif keep_type:
         wanted = None if known == "int-or-string" else known
-        return _edit(old, values.lexeme(old, new, wanted, flow=flow))
+        return exchange(old, values.lexeme(old, new, wanted, flow=flow), new)
     elif old.style == '"':
         text = double_quoted(new)
     elif old.style == "'":
@@ -42,11 +46,7 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
         text = new
     else:
         text = single_quoted(new)
-    return _edit(old, values.properties(old) + text)
-
-
-def _edit(old: Scalar, lexeme: str) -> list[Edit]:
-    return [Edit(old.start, old.end, lexeme)] if lexeme != old.lexeme else []
+    return exchange(old, properties(old) + text, new)
 
 
 def reads_as(scalar: Scalar) -> str:
@@ -72,50 +72,43 @@ def parse_list(text: str) -> Sequence | None:
 def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
     """Return the edits that give a list new items, in brackets or a line each as it is written now.
 
-    A block without items has no form of its own: it becomes ``[]``, with the comment behind. The comments of the old
-    items go with them.
+    A block without items has no form of its own: it becomes ``[]``, with the comment behind. Items that stay keep
+    their lines and comments.
     """
     node = field.node
     assert isinstance(node, Sequence)
-    if node.anchor or node.tag:
-        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
-    if new is not None and [flow_text(item.value) for item in new.items] == [
-        flow_text(item.value) for item in node.items
-    ]:
-        return []
-    if node.flow:
-        return [Edit(node.start, node.end, flow_text(new) if new else "[]")] if new or node.items else []
-    end = end_of_lines(node)
-    if new is None:
-        comment = field.comment
-        return [Edit(comment.start, comment.start, "[] "), Edit(comment.end, end, "")]
-    return [Edit(node.start, end, block_text(new, node.start - node.source.line_start(node.start), node.source))]
+    null = "null" if node.flow else ""
+    wanted = [
+        items.NewItem(_item_lines(item.value), flow_text(item.value), reading(item.value, null))
+        for item in (new.items if new else ())
+    ]
+    old = [None if isinstance(item.value, Alias) else flow_text(item.value) for item in node.items]
+    return items.replace(node, wanted, items.match(old, [item.flow for item in wanted]), field.entry)
 
 
-def end_of_lines(node: Node) -> int:
-    """Return where a block collection's last line ends, a comment behind its last item included, its line break not."""
-    source, end = node.source, node.end
-    while end > node.start and source.text[end - 1] in "\r\n":  # a block scalar ends behind its last line break
-        end -= 1
-    while end < len(source.text) and source.text[end] not in "\r\n":
-        end += 1
-    return end
+def reading(node: Node, null: str) -> Reading:
+    """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
+    if isinstance(node, Sequence):
+        return [reading(item.value, null) for item in node.items]
+    if isinstance(node, Mapping):
+        return [(reading(entry.key, null), reading(entry.value, null)) for entry in node.entries]
+    if isinstance(node, Scalar):
+        return node.value if node.lexeme else null
+    raise InputError(node.problem("an alias cannot be put into a list", "write the value out"))
 
 
-def block_text(new: Sequence, column: int, source: Source) -> str:
-    """Write items a line each, the first dash standing at ``column`` already."""
-    newline = line_break(source)
-    return (newline + " " * column).join("- " + _moved(item.value, column + 2, newline) for item in new.items)
+def block_text(new: Sequence) -> str:
+    """Write items a line each."""
+    return "\n".join(line for item in new.items for line in _item_lines(item.value))
 
 
-def _moved(node: Node, column: int, newline: str) -> str:
-    """Return an item's text with its lines after the first moved to another column."""
+def _item_lines(node: Node) -> list[str]:
+    """Return the lines of an item."""
     if isinstance(node, Scalar) and node.style in "|>":
-        return double_quoted(node.value)
-    start = node.start - node.source.line_start(node.start)
-    text = node.source.text[node.start : node.end].rstrip("\r\n")
-    first, *others = re.split(r"\r\n?|\n", text)
-    return newline.join((first, *(" " * column + line[start:] if line.strip() else "" for line in others)))
+        return [f"- {double_quoted(node.value)}"]
+    column = node.start - node.source.line_start(node.start)
+    first, *others = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
+    return [f"- {first}", *("  " + line[column:] if line.strip() else "" for line in others)]
 
 
 def flow_text(node: Node, *, inside: bool = False) -> str:

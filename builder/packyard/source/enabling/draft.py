@@ -21,6 +21,7 @@ from packyard.text.document import decode, parse_shared
 from packyard.text.node import Entry, Item, Node, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
+from packyard.text.proof import apply_to_text
 
 
 class Draft:
@@ -103,7 +104,7 @@ class Draft:
 
     def take(self, path: str, made: Splice, definitions: Definitions | None = None) -> None:
         """Let a file have the text that a splice made; what is new in it with the values of ``definitions``."""
-        self._texts[path] = made.text
+        self._texts[path] = apply_to_text(self.source(path), [made.edit(self.text(path))])
         if definitions is not None:
             self._texts[path] = refresh(self.source(path), definitions, [(made.start, made.end)])
 
@@ -151,7 +152,7 @@ class Draft:
     def take_out(self, path: str, steps: Sequence[str], last: Collection[str]) -> None:
         """Take parts out of the collection at a place of a file; if nothing is left, the collection."""
         if last:
-            self._texts[path] = splice.take_out(self.root(path), steps, last)
+            self._texts[path] = apply_to_text(self.source(path), splice.take_out(self.root(path), steps, last))
 
     def changed(self) -> dict[str, tuple[bytes | None, bytes | None]]:
         """Return the bytes of each file that differs, before and after; None where there is no such file."""

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem
 from packyard.setters import comment
-from packyard.setters.krmfile import line_break
 from packyard.source.enabling.component import Operation
 from packyard.source.patch import clone, scalar
 from packyard.text import layout
+from packyard.text.edit import Edit
 from packyard.text.node import Collection, Comment, Entry, Item, Node, Part, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.plain import to_value
+from packyard.text.span import line_break
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Splice:
     end: int
     was: str | None = None
     index: int | None = None
+
+    def edit(self, before: str) -> Edit:
+        """Return the change as an edit of the text before."""
+        end = len(before) - (len(self.text) - self.end)
+        return Edit(self.start, end, self.text[self.start : self.end], free=True)
 
 
 def fold(root: MappingNode, operation: Operation) -> Splice:
@@ -88,8 +94,8 @@ def unfold(root: MappingNode, operation: Operation, was: str | None, index: int 
     return _spliced(root.source, start, end, was)
 
 
-def take_out(root: MappingNode, steps: Sequence[str], last: Iterable[str]) -> str:
-    """Return the text without the parts ``last`` of the collection at a path, whatever they say.
+def take_out(root: MappingNode, steps: Sequence[str], last: Iterable[str]) -> list[Edit]:
+    """Return the edits that take out the parts ``last`` of the collection at a path, whatever they say.
 
     If that was all, the collection goes as well.
     """
@@ -102,11 +108,7 @@ def take_out(root: MappingNode, steps: Sequence[str], last: Iterable[str]) -> st
     while len(trail) > 1 and len(trail[-1][0].parts) == len(trail[-1][1]):
         trail.pop()
     parent, parts = trail[-1]
-    text = parent.source.text
-    for part in sorted(parts, key=lambda part: part.start, reverse=True):
-        made = _take_out(parent, part)
-        text = text[: made.start] + text[made.start + len(made.was or "") :]
-    return text
+    return [_take_out(parent, part).edit(root.source.text) for part in parts]
 
 
 def difference(actual: Part, wanted: Part, *, at_end: bool = True) -> Node | None:
