@@ -69,8 +69,8 @@ def match(old: List[object], new: List[object]) -> list[int | None]:
             continue
         length = bisect_left(ends, place)
         before[number] = last[length - 1] if length else None
-        ends[length:] = [place, *ends[length + 1 :]] if length < len(ends) else [place]
-        last[length:] = [number, *last[length + 1 :]] if length < len(last) else [number]
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
     kept: set[int] = set()
     at = last[-1] if last else None
     while at is not None:
@@ -80,25 +80,31 @@ def match(old: List[object], new: List[object]) -> list[int | None]:
 
 
 def complete(node: Sequence) -> Sequence:
-    """Return a list with all items, where a parse around some comments left some out: its own lines, parsed alone."""
-    if node.flow or len(node.items) == node.size:
+    """Return a list with all items and comments, of which a parse around others left some out.
+
+    Its lines are parsed alone, up to the next one with content.
+    """
+    if node.flow or node.anchor or node.tag:
         return node
     source = node.source
     start = source.line_start(node.start)
-    end = end_of_lines(node)
     if source.text[start : node.start].strip(" "):
         raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
-    while (below := next_line(source, end)) < len(source.text):  # comments below the last item may be its own
-        stop = line_end(source, below)
-        if not source.text[below:stop].lstrip(" \t").startswith("#") and source.text[below:stop].strip():
-            break
-        if stop <= end:
-            break
-        end = stop
+    while start and _is_remark(source, above := source.line_start(start - 1)):
+        start = above
+    end = end_of_lines(node)
+    while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
+        end = line_end(source, below)
     found = parse_text(Source(source.name, source.text[start:end]))[0].root
     assert isinstance(found, Sequence)
     _move(found, source, start)
     return found
+
+
+def _is_remark(source: Source, line_start: int) -> bool:
+    """Say whether a line holds nothing, or nothing but a comment."""
+    content = source.text[line_start : line_end(source, line_start)].strip(" \t")
+    return not content or content[0] == "#"
 
 
 def _move(root: Sequence, source: Source, offset: int) -> None:

@@ -21,6 +21,10 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from typing import Any
 
+#: A mapping with more entries than this keeps an index by name.
+_MANY = 16
+_NO_INDEX: dict[str, int] = {}
+
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 
 
@@ -186,11 +190,13 @@ class Collection(Node):
 class Mapping(Collection):
     """Entries in the order of the text; a key may occur twice (see ``document.check_keys``)."""
 
-    __slots__ = ("entries",)
+    __slots__ = ("_index", "_indexed", "entries")
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end, flow, tag, anchor)
         self.entries: list[Entry] = []
+        self._index: dict[str, int] = _NO_INDEX  # the places of keys, once one was asked for among many
+        self._indexed: tuple[list[Entry], int] | None = None  # the entries that it was made for, and their number
 
     @property
     def parts(self) -> list[Any]:
@@ -199,11 +205,24 @@ class Mapping(Collection):
 
     def entry(self, name: str) -> Entry | None:
         """Return the first entry with this key, or None."""
+        if len(self.entries) > _MANY:
+            return self._entry_of_many(name)
         for entry in self.entries:
             key = entry.key  # not by `Entry.name`, as nothing is done more often
             if isinstance(key, Scalar) and key.value == name:
                 return entry
         return None
+
+    def _entry_of_many(self, name: str) -> Entry | None:
+        entries = self.entries
+        made_for = self._indexed
+        if made_for is None or made_for[0] is not entries or made_for[1] != len(entries):
+            places = range(len(entries) - 1, -1, -1)
+            keys = ((entries[place].key, place) for place in places)
+            self._index = {key.value: place for key, place in keys if isinstance(key, Scalar)}
+            self._indexed = (entries, len(entries))
+        place = self._index.get(name)
+        return None if place is None else entries[place]
 
     def get(self, name: str) -> Node | None:
         """Return the value under this key, or None."""

@@ -12,6 +12,7 @@ block mapping or list, and are so before and after, leave the reader where they 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from codecs import BOM_UTF8
 
 from packyard.errors import InputError, Problem
@@ -111,7 +112,7 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document])
         lines = _lines_around(source, edit, documents)
         if lines is None:
             break
-        if found and lines[0] < found[-1][1]:
+        if found and lines[0] <= found[-1][1]:
             start, end, inside = found[-1]
             found[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
         else:
@@ -135,7 +136,9 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
     root = next((item.root for item in reversed(documents) if item.root and item.root.start <= target.start), None)
     node: Node | None = root
     while isinstance(node, Collection) and not node.flow and node is not target:
-        inside = next((part for part in reversed(node.parts) if part.start <= target.start), None)
+        parts = node.parts
+        place = bisect_right(parts, target.start, key=lambda part: part.start)
+        inside = parts[place - 1] if place else None
         if inside is None or inside.value.end < target.end:
             break
         if _begins_its_line(source, inside):
@@ -270,18 +273,17 @@ class _Proof:
     def _parts(self, old: Collection, new: Collection) -> None:
         edits = self.within.get((type(old), old.start), [])
         arrived: dict[int, list[Part]] = {id(edit): [] for edit in edits}
+        starts = [self.regions[id(edit)][0] for edit in edits]
         staying: list[Part] = []
         for part in new.parts:
-            for edit in edits:
-                start, end = self.regions[id(edit)]
-                if start <= part.start < end or start < end == part.start == part.value.end:
-                    arrived[id(edit)].append(part)
-                    break
+            place = bisect_right(starts, part.start)
+            edit = edits[place - 1] if place else None
+            if edit is not None and part.start < self.regions[id(edit)][1]:
+                arrived[id(edit)].append(part)
+            elif any(c <= part.start and part.value.end <= d for _, _, c, d in self.free):
+                self._arrive([part, *parts_below(part.value)])
             else:
-                if any(c <= part.start and part.value.end <= d for _, _, c, d in self.free):
-                    self._arrive([part, *parts_below(part.value)])
-                else:
-                    staying.append(part)
+                staying.append(part)
         for edit in edits:
             if not _are(arrived[id(edit)], edit.parts):
                 raise self._differs(old.start, "what is added would not read as what was asked for")
@@ -324,6 +326,8 @@ class _Proof:
 
     def _added(self, part: Part, *, above: bool) -> list[str]:
         """Return the new comments of a part; above an item they are also those of what begins in its line."""
+        if not self.added:
+            return []
         keys = [(type(part), part.start), _key_of(part.value)]
         node = part.value
         while above and isinstance(node, Collection) and not node.flow and node.parts:
