@@ -85,6 +85,10 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     return 0
 
 
+#: So many characters of a value are shown.
+_LONGEST = 120
+
+
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
     return ", ".join(
         [*(f"{name}={','.join(texts)}" for name, texts in values.items()), *(f"--unset {name}" for name in unset)]
@@ -168,4 +172,6 @@ def _tell(change: PackageChange) -> None:
 
 
 def _shown(text: str) -> str:
+    if len(text) > _LONGEST:
+        return f"{text[:_LONGEST]!r} and {len(text) - _LONGEST} characters more"
     return text if text and text.strip() == text and text.isprintable() else repr(text)

@@ -52,10 +52,22 @@ def replace(node: Sequence, new: List[NewItem], same: List[int | None], part: Pa
 
 
 def match(old: List[object], new: List[object]) -> list[int | None]:
-    """Return for each new item which old one it is, None for one that is none of them: as many as can be, in order.
+    """Return for each new item which old one it is, None for one that is none of them; the order stays.
 
-    The first of equal ones is the first. Takes time n log n: the longest rising chain among pairs of equal ones.
+    What begins and what ends alike is the same; between, the first of equal ones is the first, and as many stay as can.
+    Takes time n log n.
     """
+    shorter = min(len(old), len(new))
+    front = next((at for at in range(shorter) if old[at] is None or old[at] != new[at]), shorter)
+    most = shorter - front
+    back = next((at for at in range(most) if old[-1 - at] is None or old[-1 - at] != new[-1 - at]), most)
+    inner = _longest(old[front : len(old) - back], new[front : len(new) - back])
+    middle = [None if at is None else at + front for at in inner]
+    return [*range(front), *middle, *range(len(old) - back, len(old))]
+
+
+def _longest(old: List[object], new: List[object]) -> list[int | None]:
+    """Pair equal items, the first with the first, and keep the longest rising chain of pairs."""
     places: dict[object, list[int]] = {}
     for index in range(len(old) - 1, -1, -1):
         if old[index] is not None:

@@ -150,9 +150,9 @@ def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:
         return front + value
     if wanted in PLAIN_TYPES and not value:
         return front + '""'  # as a required setter with a type ships
-    if wanted is None and plain and not front and implicit_type(old.value) != "string":
+    if wanted is None and plain and old.tag is None and implicit_type(old.value) != "string":
         if implicit_type(value) in PLAIN_TYPES:
-            return value
+            return front + value
     elif old.tag is not None and plain and fits_plain(value, flow=flow):
         return front + value
     if old.style == '"' or (
