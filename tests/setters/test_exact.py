@@ -56,7 +56,7 @@ def test_a_kpt_comment_behind_a_key_without_a_value_binds_nothing(tmp_path: Path
         "pipeline: {mutators: [{image: apply-setters, configMap: {app: ''}}]}\n",
         "utf-8",
     )
-    text = "name: # kpt-set: ${app}\nl:\n- # kpt-set: a-${app}\nother: \"\" # kpt-set: ${app}\n"
+    text = 'name: # kpt-set: ${app}\nl:\n- # kpt-set: a-${app}\nother: "" # kpt-set: ${app}\n'
     (tmp_path / "r.yaml").write_text(text, "utf-8")
     change_setters(tmp_path, {"app": ["foo"]})
     assert (tmp_path / "r.yaml").read_text("utf-8") == text.replace('""', '"foo"')

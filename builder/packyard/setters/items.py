@@ -139,16 +139,17 @@ def _move(root: Sequence, source: Source, offset: int) -> None:
 
 def _in_brackets(node: Sequence, new: List[NewItem], same: List[int | None]) -> list[Edit]:
     """Write a list in brackets anew; one with comments inside is refused, as its items have no lines of their own."""
-    if not any(_has_comments(item) for item in node.items):
+    if not any(comment.start < node.end for item in node.items for comment in _comments(item)):
         texts = [item.flow if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
         return [edit.fill(node, "[" + ", ".join(texts) + "]", [item.reads for item in new])]
     raise InputError(node.problem("a list in brackets with comments inside cannot be replaced", "write an item a line"))
 
 
-def _has_comments(item: Item) -> bool:
-    return any(
-        part.head or part.foot or part.comment or part.value.comment for part in (item, *parts_below(item.value))
-    )
+def _comments(item: Item) -> list[Comment]:
+    """Return the comments in and around an item."""
+    parts = [item, *parts_below(item.value)]
+    found = [[*part.head, *part.foot, part.comment, part.value.comment] for part in parts]
+    return [comment for group in found for comment in group if comment is not None]
 
 
 def _emptied(node: Sequence, part: Part | None) -> list[Edit]:

@@ -22,7 +22,7 @@ from packyard.text.edit import Edit, exchange, replace_comment
 from packyard.text.node import Document, Entry, Mapping, Node, Part, Scalar, Source
 from packyard.text.node import Sequence as List
 from packyard.text.proof import apply_to_file
-from packyard.text.scalar import fits_plain
+from packyard.text.scalar import NEEDS_ESCAPES, fits_plain
 from packyard.text.span import properties
 
 #: What a file must hold for any of its comments to be one of these: a search before a parse.
@@ -66,7 +66,8 @@ class Definition:
         members |= {name: value for name, value in self.others.items() if name != "$ref"}
         members["x-kustomize"] = own
         members |= {name: value for name, value in self.others.items() if name == "$ref"}
-        return "# " + json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+        return "# " + NEEDS_ESCAPES.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def _pair(members: dict[str, Any]) -> tuple[str, str]:

@@ -374,7 +374,8 @@ class _Proof:
             self.pinned += self._planned(part.head[: len(part.head) - len(attached(part))])
         for below in [*([part] if part else []), *parts_below(node)]:
             below_it = [comment for comment in (*below.head, *below.foot) if comment.start >= end]
-            self.pinned += self._planned(comment for comment in below_it if comment.column <= outer)
+            staying = [one for one in below_it if one.column <= outer or not one.own_line]  # or behind a `---`
+            self.pinned += self._planned(staying)
 
     def _arrive(self, parts: Iterable[Part]) -> None:
         """Note the comments that stand between parts after the change."""

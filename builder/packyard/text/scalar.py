@@ -32,10 +32,10 @@ YAML11_BOOLEANS = frozenset(
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
 _FLOW_INDICATORS = frozenset(",[]{}:?")  # what yaml.v3 does not read back inside brackets
 #: What cannot stand in single-quoted text on one line: controls, line breaks, surrogates, the mark.
-_NEEDS_ESCAPES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+NEEDS_ESCAPES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPES = {"\0": "\\0", "\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r",
             "\x1b": "\\e", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P", '"': '\\"', "\\": "\\\\"}  # fmt: skip
-_ESCAPED = re.compile(r'["\\\t]|' + _NEEDS_ESCAPES.pattern)
+_ESCAPED = re.compile(r'["\\\t]|' + NEEDS_ESCAPES.pattern)
 
 
 def implicit_type(text: str) -> str:
@@ -68,7 +68,7 @@ def is_plain_text(text: str, *, flow: bool = False) -> bool:
 
 def fits_plain(text: str, *, flow: bool = False) -> bool:
     """Say whether the grammar admits ``text`` as a plain scalar on one line, whatever type it is then read as."""
-    if not text or text[0] in " \t" or text[-1] in " \t" or "\t" in text or _NEEDS_ESCAPES.search(text):
+    if not text or text[0] in " \t" or text[-1] in " \t" or "\t" in text or NEEDS_ESCAPES.search(text):
         return False
     if text[0] in _INDICATORS and (text[0] not in "-?:" or len(text) == 1 or text[1] in " \t" or flow):
         return False
@@ -81,7 +81,7 @@ def fits_plain(text: str, *, flow: bool = False) -> bool:
 
 def single_quoted(text: str) -> str:
     """Write ``text`` in single quotes, or in double quotes where it needs escapes."""
-    if _NEEDS_ESCAPES.search(text):
+    if NEEDS_ESCAPES.search(text):
         return double_quoted(text)
     return "'" + text.replace("'", "''") + "'"
 
