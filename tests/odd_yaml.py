@@ -1,8 +1,8 @@
 """YAML of every form, made at random with fields that are bound by comments, and an account of what is bound.
 
-A case knows which of its fields a set reaches, without asking the code under test; every comment in it is one of a kind,
-so that one which is lost, or stands behind something else, can be seen. What reads the files (`leaves`, `comments`) is
-PyYAML's own parser, which shares no code with libyaml's.
+A case knows which of its fields a set reaches, without asking the code under test; every comment in it is one of a
+kind, so that one which is lost, or stands behind something else, can be seen. What reads the files (`leaves`,
+`comments`) is PyYAML's own parser, which shares no code with libyaml's.
 """
 
 from __future__ import annotations
@@ -62,6 +62,14 @@ SCALARS = (
     ),
     *('"# {}"', '\'{"$openapi":"V"}\'', "a b  c", "-1", "- 1".replace(" ", ""), ":x", "?x", '"\\u263a"', "1:30", "a,b"),
 )
+KPTFILE = """\
+apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata: {name: x}
+pipeline:
+  mutators:
+  - image: apply-setters
+"""
 ODD = ("ünï", '"\\U0001F600"', "😀", "日本 語", '"\\N\\L\\_"', "a\xa0b", '"\u2028"')
 
 
@@ -112,7 +120,7 @@ class Maker:
                 self.lines.append(self.rng.choice(marks[: 3 + bool(number)]))
             self.anchors = []
             self.mapping("", 0, (number,), first=True)
-            if self.one_in(6):
+            if self.one_in(6) and not self.tame:
                 self.lines += ["", self.note()]
         newline = "\n" if self.tame or self.one_in(2) else self.rng.choice(("\n", "\r\n"))
         text = "\n".join(self.lines) + self.rng.choice(("\n",) if self.tame else ("\n", "\n", "", "\n\n"))
@@ -134,6 +142,11 @@ class Maker:
         if not self.one_in(4):
             return ""
         return self.rng.choice((" ",) if self.tame else (" ", "   ")) + self.note()
+
+    def above(self, indent: str) -> None:
+        """Write a comment on a line of its own, with blank lines around it or not."""
+        note = indent + self.note()
+        self.lines += [note] if self.tame else self.rng.choice(([note], [note], ["", note], [note, ""], ["", note, ""]))
 
     def key(self, number: int) -> str:
         odd = (
@@ -162,7 +175,7 @@ class Maker:
         for number in range(self.rng.randint(1, 4 if depth < 2 else 2)):
             own_line = first or number
             if own_line and self.one_in(5):
-                self.lines += [indent + self.note()] if self.one_in(2) else ["", indent + self.note(), ""][self.tame :]
+                self.above(indent)
             if own_line and not self.tame and self.one_in(12):
                 self.lines.append(self.rng.choice(("", "  ", "")))
             name = self.key(number)
@@ -192,7 +205,7 @@ class Maker:
         elif choice == 6:
             self.block(start, indent)
         elif choice == 7:
-            self.flow(start, indent, path, in_item=in_item)
+            self.flow(start, indent, path)
         elif choice == 8:
             self.lines.append(start + (self.behind() if not start.endswith("-") else ""))
         elif choice == 9 and not start.rstrip().endswith("-"):
@@ -221,7 +234,7 @@ class Maker:
         if not self.tame and self.one_in(3):
             self.lines.append("")
 
-    def flow(self, start: str, indent: str, path: tuple[Any, ...], *, in_item: bool) -> None:
+    def flow(self, start: str, indent: str, path: tuple[Any, ...]) -> None:
         texts = [self.scalar(flow=True) for _ in range(self.rng.randint(0, 3))]
         if self.kind == "setters" and self.one_in(3):
             self.bind_flow(start, indent, path)
@@ -265,12 +278,11 @@ class Maker:
     # What is bound.
 
     def bound(self, start: str, indent: str, path: tuple[Any, ...], *, in_item: bool) -> None:
-        {
-            "setters": self.bind_setter,
-            "lists": self.bind_list,
-            "kpt": self.bind_kpt,
-            "version 1": self.bind_version1,
-        }[self.kind](start, indent, path, in_item)
+        if self.kind == "version 1":
+            self.bind_version1(start, path)
+        else:
+            bind = {"setters": self.bind_setter, "lists": self.bind_list, "kpt": self.bind_kpt}[self.kind]
+            bind(start, indent, path, in_item)
 
     def is_free_above(self) -> bool:
         """Say whether a comment on the next line stands alone."""
@@ -324,7 +336,7 @@ class Maker:
             self.case.fields |= {(*path, at): self.new for at in range(number)}
         else:
             self.lines += [f"{start} {{f0: {self.old(properties=False)}, {comment}", f"{indent}    f1: x}}"]
-            self.case.fields[*path, "f0"] = self.new
+            self.case.fields[(*path, "f0")] = self.new
 
     def bind_list(self, start: str, indent: str, path: tuple[Any, ...], in_item: bool) -> None:
         if start.rstrip().endswith(("-", " :")) or start.strip() == ":":
@@ -345,11 +357,7 @@ class Maker:
         first = self.comments
         for text in old:
             if self.one_in(4):
-                self.lines += (
-                    ["", inner + self.note(), ""][self.rng.randrange(3) * (not self.tame) :][:2]
-                    if not self.tame
-                    else [inner + self.note()]
-                )
+                self.above(inner)
             forms = [text, text, f"'{text}'", f'"{text}"']
             if not self.tame:
                 forms += [
@@ -380,7 +388,7 @@ class Maker:
             return
         self.lines.append(f"{start} {self.rng.choice(forms)} # kpt-set: {comment}")
 
-    def bind_version1(self, start: str, indent: str, path: tuple[Any, ...], in_item: bool) -> None:
+    def bind_version1(self, start: str, path: tuple[Any, ...]) -> None:
         declared = self.rng.choice(("string", "string", ""))
         if self.one_in(3):
             own: dict[str, object] = {"partialSetters": [{"name": "V", "value": "old"}]}
@@ -397,7 +405,7 @@ class Maker:
         if self.kind == "kpt":
             self.case.values = {"v": [self.new]}
             given = self.rng.choice(("{v: old, w: w}", '{v: "old", w: w} # given', "\n      v: old\n      w: w"))
-            text = f"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {{name: x}}\npipeline:\n  mutators:\n  - image: apply-setters\n    configMap: {given}\n"
+            text = f"{KPTFILE}    configMap: {given}\n"
         else:
             text = self.krmfile()
         self.case.definitions = text.replace("\n", newline)
@@ -431,8 +439,9 @@ class Maker:
             f"    io.k8s.cli.setters.V:\n      x-k8s-cli:\n        setter:\n{setter}\n"
             f"    io.k8s.cli.setters.L:\n      type: array\n      x-k8s-cli:\n        setter:\n          name: L\n"
             f"          listValues: {listed}\n"
-            "    io.k8s.cli.substitutions.P:\n      x-k8s-cli:\n        substitution:\n          name: P\n          pattern: a-${V}-z\n"
-            "          values:\n          - marker: ${V}\n            ref: '#/definitions/io.k8s.cli.setters.V'\n"
+            "    io.k8s.cli.substitutions.P:\n      x-k8s-cli:\n        substitution:\n          name: P\n"
+            "          pattern: a-${V}-z\n          values:\n          - marker: ${V}\n"
+            "            ref: '#/definitions/io.k8s.cli.setters.V'\n"
         )
 
 

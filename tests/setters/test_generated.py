@@ -106,7 +106,7 @@ def judge_lists(case: Case, text: str) -> None:
         assert after[path] == before[path]
         if case.may_refuse and below(before, path) == below(after, path):
             continue
-        items = [after[*path, place][1] for place in range(len(case.values["L"]))]
+        items = [after[(*path, place)][1] for place in range(len(case.values["L"]))]
         assert items == case.values["L"]
         assert (*path, len(items)) not in after
     old, new = ({one.text: one for one in found} for found in (comments(case.text), comments(text)))
@@ -138,7 +138,7 @@ def judge_definitions(case: Case, text: str) -> None:
         before.pop((*path, "value"))
     else:
         listed = (*path, "listValues")
-        assert [after[*listed, place][1] for place in range(len(case.values["L"]))] == case.values["L"]
+        assert [after[(*listed, place)][1] for place in range(len(case.values["L"]))] == case.values["L"]
         assert after[listed] == before[listed]
         for found in (before, after):
             for one in [one for one in found if one[: len(listed)] == listed]:
@@ -198,7 +198,8 @@ def test_a_set_changes_what_it_says_and_undo_restores_the_bytes(first: int, tmp_
         try:
             made = planned(case)
         except InputError as error:
-            assert case.may_refuse, f"seed {seed}: {error}\n{case.text}\n{case.definitions}"
+            if not case.may_refuse:
+                raise AssertionError(f"seed {seed}: {error}\n{case.text}\n{case.definitions}") from error
             outcomes["refused"] += 1
             continue
         try:
