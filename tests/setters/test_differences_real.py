@@ -173,6 +173,16 @@ def test_a_shared_substitution_is_no_cycle(both: Both) -> None:
     assert both.ours.read("r.yaml").startswith(b"x: n!bn!c #")
 
 
+def test_an_item_that_stays_in_a_list_keeps_its_comments(both: Both) -> None:
+    listed = setter("V", "", "      type: array\n").replace('value: ""', "listValues: [a, b]")
+    both.write("Krmfile", HEADER + listed)
+    both.write("r.yaml", 'l: # {"$openapi":"V"}\n- a # first\n- b # second\n')
+    both.theirs.set(".", "V", "a", "c")
+    both.ours.set(".", "V", "a", "c")
+    assert both.theirs.read("r.yaml") == b'l: # {"$openapi":"V"}\n- "a"\n- "c"\n'
+    assert both.ours.read("r.yaml") == b'l: # {"$openapi":"V"}\n- a # first\n- "c"\n'
+
+
 def test_comments_of_kpt_0_x_are_setters_too(both: Both) -> None:
     both.write("Krmfile", HEADER + setter("V", "old"))
     both.write("r.yaml", 'x: old # {"$kpt-set":"V"}\n')

@@ -15,10 +15,10 @@ import yaml
 
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.errors import InputError
+from packyard.files.history import History
 from packyard.setters import files as resource_files
 from packyard.setters import version1
 from packyard.setters.change import Request, change_setters, plan_values
-from packyard.setters.history import History
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
