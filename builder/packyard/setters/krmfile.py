@@ -115,9 +115,9 @@ class Krmfile:
             edits += append(definition, new, set())
         return edits
 
-    def edited(self, data: bytes, edits: Iterable[Edit]) -> bytes | None:
-        """Return the file's bytes with edits made; None where it stays as it is."""
-        return apply_to_file(data, self.source, edits, self._documents)
+    def edited(self, data: bytes, edits: Iterable[Edit], proved: set[object] | None = None) -> bytes | None:
+        """Return the file's bytes with edits made and proved; None where it stays as it is."""
+        return apply_to_file(data, self.source, edits, self._documents, proved)
 
     def _check_not_shared(self, name: str, definition: Mapping, entry: Mapping) -> None:
         """Refuse to record a value in what an alias repeats elsewhere."""

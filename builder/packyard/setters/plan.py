@@ -133,6 +133,7 @@ class Copies:
     def __init__(self) -> None:
         self._krmfiles: dict[bytes, Krmfile] = {}
         self._planned: dict[tuple[bytes, bytes], _Planned] = {}
+        self.proved: set[object] = set()  # what `proof` need not prove again
 
     def read_krmfile(self, package: PackageFiles) -> Krmfile:
         """Return what `read_krmfile` does; it is good until the next one is asked for."""
@@ -173,7 +174,7 @@ def _plan(
     package: PackageFiles, krmfile: Krmfile, changed: Mapping[str, Setter], description: str, copies: Copies
 ) -> Plan:
     edits = [item for setter in changed.values() for item in krmfile.record(setter, description=description)]
-    recorded = krmfile.edited(package.krmfile, edits)
+    recorded = krmfile.edited(package.krmfile, edits, copies.proved)
     files = {} if recorded is None else {package.name: recorded}
     fields = _plan_fields(package, krmfile.definitions.with_setters(changed), changed, copies)
     return Plan(fields.changes, {**files, **fields.files}, fields.counts, fields.definitions)
@@ -194,8 +195,9 @@ def _plan_fields(
         documents = parse_shared(source, around=names)
         for document in documents:
             fields.visit(document)
-        new = apply_to_file(data, source, fields.edits, documents)
-        return _Planned(new, fields.changes, fields.counts, fields.edits)
+        new = apply_to_file(data, source, fields.edits, documents, copies.proved)
+        edits = [Edit(item.start, item.end, item.replacement) for item in fields.edits]  # which keep no tree in memory
+        return _Planned(new, fields.changes, fields.counts, edits)
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):

@@ -31,28 +31,37 @@ _Key = tuple[type, int]
 
 
 def apply_to_file(
-    data: bytes, source: Source, edits: Iterable[Edit], documents: Sequence[Document] = ()
+    data: bytes,
+    source: Source,
+    edits: Iterable[Edit],
+    documents: Sequence[Document] = (),
+    proved: set[object] | None = None,
 ) -> bytes | None:
     """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
 
     Raises `InputError` where they would do more or less than they mean. ``documents`` are those of the file, whole or
-    in part: with them only the lines around the edits are parsed again.
+    in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
+    next files: the same edits of the same lines are proved once.
     """
-    new = apply_to_text(source, edits, documents)
+    new = apply_to_text(source, edits, documents, proved)
     if new == source.text:
         return None
     return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
 
 
-def apply_to_text(source: Source, edits: Iterable[Edit], documents: Sequence[Document] = ()) -> str:
+def apply_to_text(
+    source: Source, edits: Iterable[Edit], documents: Sequence[Document] = (), proved: set[object] | None = None
+) -> str:
     """Return a text with edits made, proved as `apply_to_file` does it."""
     ordered = in_order(edits)
     if not ordered:
         return source.text
     new = apply(source.text, ordered)
     if new != source.text:
-        for stretch in _stretches(source, ordered, documents):
+        known = set() if proved is None else proved
+        for stretch in _stretches(source, ordered, documents, known):
             _prove(source, stretch)
+            known.add(stretch.key)
         _check_aliases(source, new, ordered)
     return new
 
@@ -89,24 +98,45 @@ def _refused(source: Source, position: int, reason: str) -> InputError:
 class _Stretch:
     """Lines with the edits in them, and their documents before; ``is_whole`` says that they are all of the text."""
 
-    __slots__ = ("documents", "edits", "end", "is_whole", "start")
+    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "source", "start")
 
     def __init__(self, source: Source, start: int, end: int, edits: list[Edit]) -> None:
         self.start = start
         self.end = end
         self.edits = edits
         self.is_whole = start == 0 and end == len(source.text)
-        self.documents = parse_text(Source(source.name, source.text[start:end]))
+        self.source = Source(source.name, source.text[start:end])
+        self._documents: list[Document] | None = None
+        #: The lines, and what the edits do to them and mean there.
+        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits))
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents of the lines alone."""
+        if self._documents is None:
+            self._documents = parse_text(self.source)
+        return self._documents
 
     @property
     def is_sound(self) -> bool:
         """Whether they are parts of one block collection, and nothing else, when they are read alone."""
-        root = self.documents[0].root if len(self.documents) == 1 else None
+        try:
+            documents = self.documents
+        except InputError:
+            return False
+        root = documents[0].root if len(documents) == 1 else None
         return isinstance(root, Collection) and not root.flow and root.anchor is None and root.tag is None
 
 
-def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document]) -> list[_Stretch]:
-    """Return the lines to prove: all of the text where it cannot be less."""
+def _sense(edit: Edit, start: int) -> object:
+    node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
+    gone = tuple((type(one), one.start - start) for one in edit.gone)
+    said = repr((edit.reads, edit.parts, edit.comments, edit.free))
+    return edit.start - start, edit.end - start, edit.replacement, node, gone, said
+
+
+def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], proved: set[object]) -> list[_Stretch]:
+    """Return the lines to prove: all of the text where it cannot be less, nothing that was ``proved``."""
     found: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
         lines = _lines_around(source, edit, documents)
@@ -118,11 +148,8 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document])
         else:
             found.append((*lines, [edit]))
     else:
-        try:
-            stretches = [_Stretch(source, *one) for one in found]
-        except InputError:  # they cannot be read alone
-            stretches = []
-        if stretches and all(one.is_whole or one.is_sound for one in stretches):
+        stretches = [stretch for one in found if (stretch := _Stretch(source, *one)).key not in proved]
+        if all(one.is_whole or one.is_sound for one in stretches):
             return stretches
     return [_Stretch(source, 0, len(source.text), edits)]
 
