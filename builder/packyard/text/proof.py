@@ -356,9 +356,9 @@ class _Proof:
         if not self.added:
             return []
         keys = [(type(part), part.start), _key_of(part.value)]
-        node = part.value
+        node, line = part.value, part.value.source.line_start(part.start)
         while above and isinstance(node, Collection) and not node.flow and node.parts:
-            if node.parts[0].start != part.start and isinstance(part, Entry):
+            if node.source.line_start(node.parts[0].start) != line:
                 break
             keys.append((type(node.parts[0]), node.parts[0].start))
             node = node.parts[0].value
