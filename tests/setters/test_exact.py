@@ -95,9 +95,19 @@ def test_a_list_with_an_anchor_or_a_tag_is_refused_by_its_line(tmp_path: Path, f
     refused(package(tmp_path, LISTED, text), r"r\.yaml:2:7: a list with an anchor or a tag", A=["p", "q"])
 
 
-def test_aliases_of_a_scalar_follow_it(tmp_path: Path) -> None:
-    made = after(package(tmp_path, ONE, f"a: &x 1 {A}\nb: [*x, *x]\n"), A="2")
-    assert made == f"a: &x 2 {A}\nb: [*x, *x]\n"
+def test_aliases_of_a_scalar_follow_it_and_are_counted(tmp_path: Path) -> None:
+    text = f"a: &x 1 {A}\nb: [*x, *x]\n---\nd: &x 4\ne: *x\nf: &y 1 {A}\n"
+    (change,) = change_setters(package(tmp_path, ONE, text), {"A": ["2"]}, dry_run=True)
+    assert [(field.path, field.aliases) for field in change.plan.changes] == [("a", 2), ("f", 0)]
+    assert change.plan.counts == {"A": 2}
+    assert after(tmp_path, A="2") == text.replace(f"1 {A}", f"2 {A}")
+    shown = subprocess.run(
+        [sys.executable, "-m", "packyard.cli.main", "set", str(tmp_path), "A=5"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "a: 2 -> 5, and so in 2 places that repeat it\n" in shown.stdout
 
 
 def test_an_item_goes_with_its_comments_and_one_that_stays_keeps_its_line(tmp_path: Path) -> None:

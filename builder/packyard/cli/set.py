@@ -143,6 +143,7 @@ def _document(change: PackageChange) -> dict[str, object]:
             "setter": item.name,
             "old": item.old,
             "new": item.new,
+            "aliases": item.aliases,
         }
         for item in change.plan.changes
     ]
@@ -164,7 +165,8 @@ def _tell(change: PackageChange) -> None:
     for item in change.plan.changes:
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"
-            output.line(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}")
+            follow = f", and so in {output.counted(item.aliases, 'place')} that repeat it" if item.aliases else ""
+            output.line(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}{follow}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value

@@ -12,6 +12,7 @@ from packyard.setters import block, items, value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldtype import field_type
+from packyard.text.document import count_aliases
 from packyard.text.edit import Edit, exchange
 from packyard.text.node import Document, Node, Scalar
 from packyard.text.node import Mapping as MappingNode
@@ -24,12 +25,14 @@ from packyard.text.value import Value
 class Change(Value):
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
-    ``name`` is that of the definition which the field's comment refers to.
+    ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
     """
 
-    __slots__ = ("column", "file", "line", "name", "new", "old", "path")
+    __slots__ = ("aliases", "column", "file", "line", "name", "new", "old", "path")
 
-    def __init__(self, name: str, file: str, line: int, column: int, path: str, old: str, new: str) -> None:
+    def __init__(
+        self, name: str, file: str, line: int, column: int, path: str, old: str, new: str, aliases: int = 0
+    ) -> None:
         self.name = name
         self.file = file
         self.line = line
@@ -37,6 +40,7 @@ class Change(Value):
         self.path = path
         self.old = old
         self.new = new
+        self.aliases = aliases
 
 
 class Fields:
@@ -49,6 +53,7 @@ class Fields:
         self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
         self.changes: list[Change] = []
+        self._aliases: dict[int, int] | None = None
 
     def visit(self, document: Document) -> None:
         """Set the fields of a document."""
@@ -89,7 +94,16 @@ class Fields:
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)
         path = bindings.path_text(bound.path)
-        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new))
+        aliases = self._count_aliases(bound.node)
+        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
+
+    def _count_aliases(self, node: Scalar | SequenceNode) -> int:
+        """Return how many places follow a field; a file is looked through once, and only if a field has an anchor."""
+        if not node.anchor:
+            return 0
+        if self._aliases is None:
+            self._aliases = count_aliases(node.source)
+        return self._aliases.get(node.start, 0)
 
 
 def sets(definition: Setter | Substitution, node: Node) -> bool:

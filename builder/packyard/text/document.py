@@ -104,6 +104,22 @@ def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document
     return once(("documents", source.name, source.text), lambda: parse_text(source))
 
 
+def count_aliases(source: Source) -> dict[int, int]:
+    """Return, for each anchored node by the position where it begins, how many aliases repeat it."""
+    found: dict[int, int] = {}
+    anchored: dict[str, int] = {}
+    events: Iterator[Any] = iter(Parser(source.text).get_event, None)
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            start = anchored.get(event.anchor, -1)
+            found[start] = found.get(start, 0) + 1
+        elif isinstance(event, yaml.DocumentStartEvent):
+            anchored = {}
+        elif isinstance(event, yaml.NodeEvent) and event.anchor:
+            anchored[event.anchor] = event.start_mark.index
+    return found
+
+
 def check_keys(document: Document) -> None:
     """Refuse a document in which one mapping has a key twice, as kustomize does."""
     problems = []
