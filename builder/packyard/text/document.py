@@ -110,12 +110,13 @@ def count_aliases(source: Source) -> dict[int, int]:
     anchored: dict[str, int] = {}
     events: Iterator[Any] = iter(Parser(source.text).get_event, None)
     for event in events:
-        if isinstance(event, yaml.AliasEvent):
+        kind = type(event)
+        if kind is yaml.AliasEvent:
             start = anchored.get(event.anchor, -1)
             found[start] = found.get(start, 0) + 1
-        elif isinstance(event, yaml.DocumentStartEvent):
+        elif kind is yaml.DocumentStartEvent:
             anchored = {}
-        elif isinstance(event, yaml.NodeEvent) and event.anchor:
+        elif getattr(event, "anchor", None):
             anchored[event.anchor] = event.start_mark.index
     return found
 
