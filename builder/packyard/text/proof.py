@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+#: Lines that follow each other are parsed together up to so many characters.
+_TOGETHER = 1 << 16
+
 _Key = tuple[type, int]
 
 
@@ -142,8 +145,8 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document],
         lines = _lines_around(source, edit, documents)
         if lines is None:
             break
-        if found and lines[0] <= found[-1][1]:
-            start, end, inside = found[-1]
+        start, end, inside = found[-1] if found else (0, -1, [])
+        if lines[0] < end or (lines[0] == end and end - start < _TOGETHER):
             found[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
         else:
             found.append((*lines, [edit]))
