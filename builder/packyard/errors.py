@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+_MOST_SHOWN = 80  # characters of a value
+
 
 class Problem:
     """One thing that is wrong: where it stands, what it is, what to do next.
@@ -66,6 +68,14 @@ def on_one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
 
 
+def shown(value: str, *, quoted: bool = False) -> str:
+    """Return a value for people: in quotes where it would be misread without, or always; a long one cut short."""
+    text = value if len(value) <= _MOST_SHOWN else value[:_MOST_SHOWN] + "…"
+    if not quoted and text and text.strip() == text and text.isprintable():
+        return text
+    return f"'{text}'" if text.isprintable() and "'" not in text else repr(text)
+
+
 class PackyardError(Exception):
     """Something that was understood and is refused, for one or more problems at once."""
 
@@ -90,7 +100,11 @@ class NotHereError(InputError):
 
 
 class ValuesError(InputError):
-    """Definitions do not admit the values that were given."""
+    """Definitions do not admit the values that were given; ``faults`` are the problems in the words of kustomize."""
+
+    def __init__(self, *problems: Problem | str, faults: Sequence[Problem] = ()) -> None:
+        super().__init__(*problems)
+        self.faults = faults
 
 
 class ConflictError(PackyardError):

@@ -11,6 +11,8 @@ from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters import formats
 from packyard.setters.change import change_setters
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.value import faults
 
 KEYWORDS = [
     ("type: string\nmaxLength: 3", "abc", "abcd"),
@@ -29,6 +31,23 @@ KEYWORDS = [
     ("type: boolean", "true", "yes"),
     ("type: string\nformat: ipv4", "10.0.0.5", "10.0.0.500"),
     ("type: int", "3", "x"),
+    ("type: string\nmaxLength: 1\npattern: ^a+$", "a", "bcd"),
+    ("type: number\nmaximum: 1.5", "1.5", "1.6"),
+    ("type: number\nminimum: 1e3", "1e3", "1.5"),
+    ("type: number\nmaximum: 1000000000000000000000", "1e21", "1e30"),
+    ("type: number\nmultipleOf: 0.1", "0.3", "0.35"),
+    ("type: number\nenum: [0.5, 2]", "0.50", "1"),
+    ("type: integer", "9223372036854775807", "99999999999999999999"),
+    ("type: integer", "1e15", "1e16"),
+    ("type: number", "9" * 300, "9" * 400),
+    ("type: integer", "0x7f", "0x" + "f" * 20),
+    ("pattern: '('", "1", "abc"),
+    ("pattern: '(?=a)'", "1", "abc"),
+    ("pattern: '(?<=a)b'", "1", "abc"),
+    (r"pattern: '\C'", "1", "abc"),
+    (r"pattern: '^[[:alpha:]]+$'", "abc", "a_c"),
+    (r"pattern: '^\d+$'", "1", "\u0663"),
+    (r"pattern: '^\pL+$'", "a\u00e4", "a-b"),
 ]
 
 
@@ -55,11 +74,12 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does_in_the_same_wor
 
     refused = real_set(bad)
     assert refused.returncode == 1
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match="V takes "):
         change_setters(ours, {"V": [bad]})
     said = [line for line in refused.stderr.splitlines() if line.startswith("V in body")]
     assert said
-    assert [problem.message for problem in error.value.problems] == said
+    setter = read_krmfile(PackageFiles((ours / "Krmfile").read_bytes(), {})).definitions.setters["V"]
+    assert faults(setter, [bad]) == said
     assert real_set(good).returncode == 0
     change_setters(ours, {"V": [good]})
 
@@ -68,9 +88,9 @@ def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> N
     package = make(tmp_path / "package", "type: string\nmaxLength: 1\npattern: ^a+$")
     with pytest.raises(InputError) as error:
         change_setters(package, {"V": ["bcd"], "VV": ["x"]})
+    takes = "V takes a text of at most 1 character that matches '^a+$', not 'bcd'"
     assert [str(problem) for problem in error.value.problems] == [
-        f"{package}/Krmfile:3: V in body should be at most 1 chars long (the value is 'bcd')",
-        f"{package}/Krmfile:3: V in body should match '^a+$' (the value is 'bcd')",
+        f"{package}/Krmfile:3: {takes} (packyard set {package} V=VALUE)",
         f"{package}/Krmfile: setter \"VV\" is not found (did you mean 'V'?)",
     ]
 

@@ -117,10 +117,21 @@ def _environment() -> Environment:
             return super().call_binop(context, operator, left, right)
 
     environment = Bounded(
-        undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+        undefined=StrictUndefined,
+        finalize=_printed,
+        autoescape=False,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.globals["parameter_table"] = environment.filters["parameter_table"] = parameter_table
     return environment
+
+
+def _printed(value: object) -> object:
+    if value is None:
+        raise ValueError("None would be printed: what is asked for here has no value")
+    return value
 
 
 def _template(environment: Environment, file: str, text: str) -> Template:

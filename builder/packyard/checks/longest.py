@@ -6,34 +6,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.exact import is_number
 from packyard.setters.rules.rule import Rule
 
 #: What a format limits, in characters.
 _FORMATS = {"dns-label": 63, "dns-subdomain": 253, "hostname": 253, "port": 5, "uid": 10, "ipv4": 15}
+_MOST_SETTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A number of characters: ``text`` is what is always there, ``parts`` the most that each setter gives.
+    """A number of characters: ``text`` is always there; of ``parts``, each setter gives at most so many, so many times.
 
     A setter without a limit has None, and then nobody knows how long the whole may get.
     """
 
     text: int
-    parts: tuple[tuple[str, int | None], ...] = ()
+    parts: tuple[tuple[str, int | None, int], ...] = ()
 
     @property
     def most(self) -> int:
         """The length of the longest text, without the parts that have no limit."""
-        return self.text + sum(length or 0 for _, length in self.parts)
+        return self.text + sum((length or 0) * times for _, length, times in self.parts)
 
     @property
     def unlimited(self) -> list[str]:
         """The setters that have no limit."""
-        return [name for name, length in self.parts if length is None]
+        return [name for name, length, _ in self.parts if length is None]
 
     def __str__(self) -> str:
-        parts = [f"{name} {length}" for name, length in self.parts]
+        parts = [
+            " + ".join([f"{name} {length}"] * times) if times < 5 else f"{times} x {name} {length}"
+            for name, length, times in self.parts
+        ]
         return " + ".join([*parts, str(self.text)] if self.text else parts)
 
 
@@ -52,26 +57,36 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
 
 
 def longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
-    """Return the length of the longest text that a definition can yield; raises as `Definitions.expand` does."""
-    definitions.setters_of(definition)  # which refuses a cycle
-    return _longest(definition, definitions)
+    """Return the length of the longest text that a definition can yield; raises as `Definitions.setters_of` does.
+
+    Of one that is made of very many setters nothing is known.
+    """
+    if len(definitions.setters_of(definition)) > _MOST_SETTERS:  # which refuses a cycle, and what is too deep
+        return Length(0)
+    return _longest(definition, definitions, {})
 
 
-def _longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
+def _longest(definition: Setter | Substitution, definitions: Definitions, known: dict[str, Length]) -> Length:
+    """Return it; ``known`` are those of the substitutions that were met."""
     if isinstance(definition, Setter):
-        return Length(0, ((definition.name, _of_setter(definition)),))
+        return Length(0, ((definition.name, _of_setter(definition), 1),))
+    if definition.name in known:
+        return known[definition.name]
     text = definition.pattern
-    parts: list[tuple[str, int | None]] = []
+    parts: dict[str, tuple[int | None, int]] = {}
     fixed = 0
     for marker, reference in definition.markers:
         target = definitions.resolve(reference) if reference else None
         count = text.count(marker)
         if target is not None and count:
-            inner = _longest(target, definitions)
-            parts += [(name, length) for name, length in inner.parts for _ in range(count)]
+            inner = _longest(target, definitions, known)
+            for name, length, times in inner.parts:
+                parts[name] = length, parts.get(name, (None, 0))[1] + times * count
             fixed += inner.text * count
             text = text.replace(marker, "")
-    return Length(fixed + len(text), tuple(parts))
+    listed = tuple((name, length, times) for name, (length, times) in parts.items())
+    known[definition.name] = Length(fixed + len(text), listed)
+    return known[definition.name]
 
 
 def _of_setter(setter: Setter) -> int | None:
@@ -96,6 +111,6 @@ def _length(schema: Mapping[str, object]) -> int | None:
 
 def _digits(schema: Mapping[str, object]) -> list[int]:
     most, least = schema.get("maximum"), schema.get("minimum")
-    if not isinstance(most, int | float):
+    if not is_number(most):
         return []
-    return [max(len(str(int(bound))) for bound in (most, least) if isinstance(bound, int | float))]
+    return [max(len(str(int(bound))) for bound in (most, least) if is_number(bound))]

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import islice
 
-from packyard.checks.finding import Finding, error, warning
+from packyard.checks.finding import Finding, error, finding, warning
 from packyard.checks.parsed import Parsed
-from packyard.errors import InputError
+from packyard.errors import InputError, Problem
 from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import sets
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.place import find_comments
-from packyard.setters.value import faults
+from packyard.setters.refusal import refusal
+from packyard.setters.review import review
 from packyard.text.document import walk
 from packyard.text.node import Document, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
 
+_MOST_BROKEN = 100  # substitutions that are looked at
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
@@ -31,6 +34,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
         return
     definitions = parsed.krmfile.definitions
     reached = _kept(parsed.krmfile)
+    broken = _broken(definitions)
     for bound in parsed.bound:
         yield from _field(bound, definitions, reached)
     for entry in parsed.krmfile.entries:
@@ -42,6 +46,8 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
             yield from _substitution(entry, definitions.substitutions[name], definitions)
+            if name in broken:
+                yield error(broken[name][0], *_key(entry), *broken[name][1:])
 
 
 # Fields and their comments.
@@ -61,7 +67,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"{definition.name} is {is_} and its comment stands at {on}: it does nothing here"
         yield warning("comment-does-not-fit", source, bound.comment.start, message, "take the comment out")
         return
-    reached |= _reached(definition, definitions)
+    _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
     expected = _expected(definition, definitions)
     if expected is not None and found != expected:
@@ -77,7 +83,7 @@ def _kept(krmfile: Krmfile) -> set[str]:
         reference = parse(line[line.index("# {") :]) if "# {" in line else None
         definition = krmfile.definitions.resolve(reference) if reference else None
         if definition is not None:
-            found |= _reached(definition, krmfile.definitions)
+            _reach(definition, krmfile.definitions, found)
     return found
 
 
@@ -91,18 +97,16 @@ def _expected(definition: Setter | Substitution, definitions: Definitions) -> st
         return None
 
 
-def _reached(definition: Setter | Substitution, definitions: Definitions) -> set[str]:
-    """Return the keys of a definition and of all that it is made of."""
-    found: set[str] = set()
+def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
+    """Add the keys of a definition and of all that it is made of to those that were reached before."""
     todo = [definition]
     while todo:
         current = todo.pop()
         key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
-        if key not in found and isinstance(current, Substitution):
+        if key not in reached and isinstance(current, Substitution):
             targets = (definitions.resolve(reference) for _, reference in current.markers if reference)
             todo += [target for target in targets if target is not None]
-        found.add(key)
-    return found
+        reached.add(key)
 
 
 def _unbound(document: Document, bound: tuple[Binding, ...]) -> Iterator[Finding]:
@@ -124,7 +128,10 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is no text, and kustomize then refuses every set"
             yield error("unquoted-value", value.source, value.start, message, "put it in quotes")
-    yield from _refused(entry, body, setter)
+    wrong = list(review(entry, setter, shipped=shipped))
+    yield from (finding(rule, "error", problem) for rule, problem in wrong)
+    if all(rule != "invalid-keyword" for rule, _ in wrong):
+        yield from _refused(entry, body, setter)
     if shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
         if setter.is_set:
@@ -140,10 +147,10 @@ def _refused(entry: Entry, body: Mapping, setter: Setter) -> Iterator[Finding]:
     shipped = body.get("value") if not setter.is_list else None
     schema = entry.value if isinstance(entry.value, Mapping) else None
     for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
-        if isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example"):
-            for fault in faults(setter, [node.value]):
-                message = f"the {what} of {setter.name} is refused by its own definition: {fault}"
-                yield error("refused-value", node.source, node.start, message, "mend one of them")
+        judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
+        if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
+            message = f"the {what} of {setter.name} is refused by its own definition: {fault}"
+            yield error("refused-value", node.source, node.start, message, "mend one of them")
 
 
 def _values(body: Mapping) -> Iterator[Scalar]:
@@ -170,8 +177,6 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     for marker in unlisted if pattern is not None else ():
         message = f"{marker.group()} in the pattern of {name} stands for nothing and stays as it is"
         yield warning("unlisted-marker", body.source, pattern.start if pattern else 0, message, "list it in values")
-    if _contains_itself(substitution, definitions):
-        yield error("cyclic-substitution", *_key(entry), f"substitution {name} contains itself")
 
 
 def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
@@ -200,10 +205,32 @@ def _marker(item: Mapping, substitution: Substitution, definitions: Definitions)
         yield find("marker-disagrees", item.source, start, message, hint)
 
 
-def _contains_itself(substitution: Substitution, definitions: Definitions) -> bool:
-    inner = (definitions.resolve(reference) for _, reference in substitution.markers if reference)
-    key = SUBSTITUTION_PREFIX + substitution.name
-    return any(key in _reached(target, definitions) for target in inner if target is not None)
+def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
+    """Return why substitutions yield nothing: rule, message and hint by name, as far as no marker's finding says it."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for substitution, problem in islice(_unexpanded(definitions), _MOST_BROKEN):
+        inside: set[str] = set()
+        for _, reference in substitution.markers:
+            target = definitions.resolve(reference) if reference else None
+            if target is not None:
+                _reach(target, definitions, inside)
+        if SUBSTITUTION_PREFIX + substitution.name in inside:
+            found[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
+        elif problem.line == substitution.line and all(_resolves(item, definitions) for item in substitution.markers):
+            found[substitution.name] = "endless-substitution", problem.message, problem.hint
+    return found
+
+
+def _unexpanded(definitions: Definitions) -> Iterator[tuple[Substitution, Problem]]:
+    for substitution in definitions.substitutions.values():
+        try:
+            definitions.expand(substitution)
+        except InputError as error:
+            yield substitution, error.problems[0]
+
+
+def _resolves(marker: tuple[str, Reference | None], definitions: Definitions) -> bool:
+    return marker[1] is not None and definitions.resolve(marker[1]) is not None
 
 
 def _name(entry: Entry) -> tuple[str, str]:

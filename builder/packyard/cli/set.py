@@ -24,7 +24,7 @@ from pathlib import Path
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import Problem, UnavailableError, UsageError
+from packyard.errors import Problem, UnavailableError, UsageError, shown
 from packyard.files.tree import Tree
 from packyard.setters.change import PackageChange, change_setters
 
@@ -56,6 +56,7 @@ def main(words: Sequence[str]) -> int:
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     values = {name: texts for file in parsed.values.get("values", []) for name, texts in _read_values(file).items()}
     values.update(_values(directory, words))
+    values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     form = parsed.text("output") or "text"
     if not values and not unset:
@@ -83,10 +84,6 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
         for change in changes:
             _tell(change)
     return 0
-
-
-#: So many characters of a value are shown.
-_LONGEST = 120
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
@@ -166,14 +163,8 @@ def _tell(change: PackageChange) -> None:
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"
             follow = f", and so in {output.counted(item.aliases, 'place')} that repeat it" if item.aliases else ""
-            output.line(f"{place}: {item.path}: {_shown(item.old)} -> {_shown(item.new)}{follow}")
+            output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value
-        output.story(f"{change.before.where or './'}: {name} is {_shown(value)} in {output.counted(count, 'field')}")
-
-
-def _shown(text: str) -> str:
-    if len(text) > _LONGEST:
-        return f"{text[:_LONGEST]!r} and {len(text) - _LONGEST} characters more"
-    return text if text and text.strip() == text and text.isprintable() else repr(text)
+        output.story(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")

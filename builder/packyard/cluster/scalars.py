@@ -11,6 +11,7 @@ import re
 
 from packyard.errors import InputError
 from packyard.text.node import Scalar
+from packyard.text.plain import integer, number
 from packyard.text.scalar import implicit_type
 
 #: What one scalar can be.
@@ -26,7 +27,6 @@ _TAGS: dict[str, tuple[str, ...]] = {
 }
 #: What kustomize cannot read back, or reads back as something else.
 _REFUSED = re.compile("[\x7f-\x9f\ufffe\uffff]")
-_DECIMAL = re.compile(r"[-+]?[0-9]+\Z")
 #: The four layouts that yaml.v3 takes for a time: a zone stands behind ``T``, and none behind a blank.
 _TIME = re.compile(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
@@ -69,32 +69,11 @@ def read_plain(text: str) -> Plain:
     if kind == "boolean":
         return text.lower() == "true"
     if kind == "integer":
-        return _integer(text.replace("_", ""))
+        return integer(text)
     if kind == "number" and not text.startswith("._"):
-        return _number(text)
+        found = number(text)
+        return int(found) if isinstance(found, float) and found.is_integer() and abs(found) < (1 << 63) else found
     return _time(text) or text
-
-
-def _integer(digits: str) -> int | float | str:
-    """Return a whole number of 64 bits; beyond them a decimal one becomes inexact, any other is text."""
-    body = digits.lstrip("+-").lower()
-    base = {"0x": 16, "0o": 8, "0b": 2}.get(body[:2], 8 if body[0] == "0" else 10)
-    number = int(body.removeprefix("0o") if base == 8 else body, base)
-    number = -number if digits[0] == "-" else number
-    if -(1 << 63) <= number < (1 << 63) or (digits[0] not in "+-" and number < (1 << 64)):
-        return number
-    return float(digits) if _DECIMAL.match(digits) else digits
-
-
-def _number(text: str) -> int | float | str:
-    digits = text.replace("_", "")
-    named = digits.lower().lstrip("+-")
-    if named in (".inf", ".nan"):
-        return float(digits.replace(".", "", 1))
-    number = float(digits)
-    if math.isinf(number):
-        return text
-    return int(number) if number.is_integer() and abs(number) < (1 << 63) else number
 
 
 def _time(text: str) -> str | None:

@@ -5,11 +5,12 @@
 
 ``Definitions.expand("IMAGE")`` is then ``nginx:1.7``. Markers are replaced in the order of the list, everywhere in the
 pattern, by the setter's value or by the other substitution's text (kustomize 3.8.7, `setters2.substituteUtil`).
+Each substitution is resolved once, after those that it is made of; depth and length have bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import Reference
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NOTHING: Mapping[str, Any] = {}
+_DEEPEST = 100  # substitutions within one another
+_LONGEST = 1 << 20  # characters of one text: no object of Kubernetes is larger
+_MOST_WORK = 64 << 20  # characters of all texts, before each marker
 
 
 class Setter(Value):
@@ -78,8 +82,13 @@ class Setter(Value):
 
     @property
     def must_be_set(self) -> bool:
-        """Whether a value is required and none is there: neither set by anyone, nor shipped."""
-        return self.required and not self.is_set and not self.value and not self.values
+        """Whether a value is required and none is there, whoever has set that."""
+        return self.required and not self.has_value
+
+    @property
+    def has_value(self) -> bool:
+        """Whether there is a value: a text or items."""
+        return bool(self.values if self.is_list else self.value or self.values)
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with this definition, by its place."""
@@ -110,7 +119,35 @@ class Substitution(Value):
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-class Definitions(Value):
+class _Resolved(Value):
+    """What a substitution is made of, with its setters as bits, and what it yields, once that is asked.
+
+    ``targets`` are those of its markers, up to one that refers to nothing.
+    """
+
+    __slots__ = ("bits", "depth", "fault", "is_broken", "targets", "text")
+
+    def __init__(self, targets: tuple[tuple[str, Setter | Substitution], ...], fault: Problem | None) -> None:
+        self.targets = targets
+        self.bits = 0
+        self.depth = 1
+        self.fault = fault  # its own
+        self.is_broken = fault is not None  # by its own fault or that of a target
+        self.text: str | None = None
+
+    @property
+    def below(self) -> list[Substitution]:
+        """The substitutions among the targets."""
+        return [target for _, target in self.targets if isinstance(target, Substitution)]
+
+
+class _Resolving(Value):
+    """Definitions that know what they were asked; a base of its own, as that is no part of what they are."""
+
+    __slots__ = ("_bits", "_resolved", "_work")
+
+
+class Definitions(_Resolving):
     """The definitions of one package directory, by name."""
 
     __slots__ = ("setters", "substitutions")
@@ -120,6 +157,9 @@ class Definitions(Value):
     ) -> None:
         self.setters = setters
         self.substitutions = substitutions
+        self._bits: dict[str, int] = {}
+        self._resolved: dict[str, _Resolved] = {}
+        self._work = 0
 
     def resolve(self, reference: Reference) -> Setter | Substitution | None:
         """Find what a comment refers to; the short form finds a setter before a substitution of the same name."""
@@ -132,40 +172,121 @@ class Definitions(Value):
     def expand(self, substitution: Substitution) -> str:
         """Return the text that a substitution yields now.
 
-        Raises `InputError` where a marker refers to nothing, and for a substitution that contains itself.
+        Raises `InputError` where a marker refers to nothing, for a substitution that contains itself or too many others
+        within one another, and for a text that is too long.
         """
-        return self._expand(substitution, ())
-
-    def _expand(self, substitution: Substitution, within: tuple[str, ...]) -> str:
-        within = _enter(substitution, within)
-        text = substitution.pattern
-        for marker, target in self._targets(substitution):
-            text = text.replace(marker, target.text if isinstance(target, Setter) else self._expand(target, within))
+        self._resolve(substitution)
+        text: str | None = None
+        todo = [substitution]
+        while todo:
+            current = todo[-1]
+            found = self._resolved[current.name]
+            missing = [target for target in found.below if self._resolved[target.name].text is None]
+            if found.text is None and missing:
+                todo += missing
+                continue
+            if found.text is None:
+                found.text = self._write(current, found)
+            text = found.text
+            todo.pop()
+        assert text is not None
         return text
 
-    def setters_of(self, definition: Setter | Substitution, within: tuple[str, ...] = ()) -> frozenset[str]:
+    def setters_of(self, definition: Setter | Substitution) -> frozenset[str]:
         """Return the names of all setters that a definition's text is made of; raises as `expand` does."""
         if isinstance(definition, Setter):
             return frozenset((definition.name,))
-        within = _enter(definition, within)
-        return frozenset().union(*(self.setters_of(target, within) for _, target in self._targets(definition)))
+        bits = self._resolve(definition).bits
+        return frozenset(name for name, bit in self._bits.items() if bits & bit)
 
-    def _targets(self, substitution: Substitution) -> Iterator[tuple[str, Setter | Substitution]]:
-        for marker, reference in substitution.markers:
-            target = self.resolve(reference) if reference else None
-            if target is None:
-                what = f"{reference.kind} {reference.name!r}, which is not defined" if reference else "nothing"
-                raise InputError(
-                    substitution.problem(f"marker {marker!r} of substitution {substitution.name!r} refers to {what}")
-                )
-            yield marker, target
+    def reached(self, definition: Setter | Substitution, names: Collection[str]) -> list[str]:
+        """Return those of some setters that a definition's text is made of; raises as `expand` does."""
+        if isinstance(definition, Setter):
+            return [definition.name] if definition.name in names else []
+        bits = self._resolve(definition).bits
+        return [name for name in names if bits & self._bits.get(name, 0)]
 
     def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
         """Return these definitions with some setters replaced."""
         return self.replaced(setters={**self.setters, **changed})
 
+    def _resolve(self, substitution: Substitution) -> _Resolved:
+        """Resolve a substitution after all that it is made of, each once; raises what is wrong with any of them."""
+        todo = [substitution]
+        within: set[str] = set()
+        while todo:
+            current = todo[-1]
+            found = self._resolved.get(current.name)
+            if found is None:
+                found = self._resolved[current.name] = self._find_targets(current)
+                within.add(current.name)
+                below = found.below
+                found.is_broken = found.is_broken or any(target.name in within for target in below)
+                todo += [target for target in below if target.name not in self._resolved]
+                continue
+            if current.name in within:
+                self._join(current, found)
+            within.discard(current.name)
+            todo.pop()
+        found = self._resolved[substitution.name]
+        if found.is_broken:
+            raise InputError(self._fault(substitution))
+        return found
 
-def _enter(substitution: Substitution, within: tuple[str, ...]) -> tuple[str, ...]:
-    if substitution.name in within:
-        raise InputError(substitution.problem(f"cyclic substitution detected with name {substitution.name}"))
-    return (*within, substitution.name)
+    def _find_targets(self, substitution: Substitution) -> _Resolved:
+        """Find what each marker stands for."""
+        targets: list[tuple[str, Setter | Substitution]] = []
+        for marker, reference in substitution.markers:
+            target = self.resolve(reference) if reference else None
+            if target is None:
+                what = f"{reference.kind} {reference.name!r}, which is not defined" if reference else "nothing"
+                message = f"marker {marker!r} of substitution {substitution.name!r} refers to {what}"
+                return _Resolved(tuple(targets), substitution.problem(message))
+            targets.append((marker, target))
+        return _Resolved(tuple(targets), None)
+
+    def _join(self, substitution: Substitution, found: _Resolved) -> None:
+        """Join what the targets of a substitution are made of."""
+        for _, target in found.targets:
+            if isinstance(target, Setter):
+                found.bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
+                continue
+            below = self._resolved[target.name]
+            found.bits |= below.bits
+            found.depth = max(found.depth, below.depth + 1)
+            found.is_broken = found.is_broken or below.is_broken
+        if found.depth > _DEEPEST and not found.is_broken:
+            message = f"substitution {substitution.name} holds more than {_DEEPEST - 1} others, one within another"
+            found.fault = substitution.problem(message, "write out what some of them stand for")
+            found.is_broken = True
+
+    def _fault(self, substitution: Substitution) -> Problem:
+        """Return what is met first where a substitution is read from its first marker to its last, as 3.8.7 does."""
+        seen: set[str] = set()
+        while substitution.name not in seen:
+            seen.add(substitution.name)
+            found = self._resolved[substitution.name]
+            broken = next((target for target in found.below if self._resolved[target.name].is_broken), None)
+            if broken is None:
+                assert found.fault is not None
+                return found.fault
+            substitution = broken
+        return substitution.problem(f"cyclic substitution detected with name {substitution.name}")
+
+    def _write(self, substitution: Substitution, found: _Resolved) -> str:
+        """Put the texts of its targets, which are known, into a pattern."""
+        text = substitution.pattern
+        for marker, target in found.targets:
+            new = target.text if isinstance(target, Setter) else self._resolved[target.name].text
+            assert new is not None
+            length = len(text) + text.count(marker) * (len(new) - len(marker))
+            self._work += length
+            if length > _LONGEST:
+                raise InputError(
+                    substitution.problem(f"substitution {substitution.name} yields more than {_LONGEST} characters")
+                )
+            if self._work > _MOST_WORK:
+                message = f"the substitutions up to {substitution.name} yield more than {_MOST_WORK} characters"
+                raise InputError(substitution.problem(message))
+            text = text.replace(marker, new)
+        return text

@@ -70,7 +70,7 @@ def _way(definitions: Definitions, definition: Setter | Substitution, name: str)
     """Return the names from the setter to a definition, both included; empty where it does not lead there."""
     if isinstance(definition, Setter):
         return (name,) if definition.name == name else ()
-    if name not in definitions.setters_of(definition):
+    if not definitions.reached(definition, (name,)):
         return ()
     for _, reference in definition.markers:
         target = definitions.resolve(reference) if reference else None

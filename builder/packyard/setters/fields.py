@@ -63,7 +63,7 @@ class Fields:
             definition = self.definitions.resolve(bound.reference)
             if definition is None or not sets(definition, bound.node):
                 continue
-            reached = [name for name in self.definitions.setters_of(definition) if name in self.changed]
+            reached = self.definitions.reached(definition, self.changed)
             if reached and isinstance(bound.node, Scalar):
                 self._scalar(document, bound, bound.node, definition)
             elif reached and isinstance(definition, Setter):

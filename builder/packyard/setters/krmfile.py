@@ -88,7 +88,10 @@ class Krmfile:
         return definition, setter
 
     def record(self, setter: Setter, *, description: str = "") -> list[Edit]:
-        """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description."""
+        """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description.
+
+        What is required and has no value is not marked as set.
+        """
         definition, entry = self.setter_entry(setter.name)
         self._check_not_shared(setter.name, definition, entry)
         edits: list[Edit] = []
@@ -103,7 +106,7 @@ class Krmfile:
             edits += _put_plain(entry, "setBy", setter.set_by, new)
         else:
             gone.add("setBy")
-        if setter.is_set:
+        if setter.is_set and not setter.must_be_set:
             edits += _put(entry, "isSet", "true", "true", new)
         else:
             gone.add("isSet")

@@ -55,7 +55,7 @@ def plan(
     krmfile: Krmfile | None = None,
     copies: Copies | None = None,
 ) -> Plan:
-    """Plan to give setters these values, a list setter any number of them, the others the first.
+    """Plan to give setters these values, a list setter any number of them, the others the first; none empties them.
 
     ``mark`` records them as set by a user; ``krmfile`` is the package's, where it was read already; ``copies`` is that
     of a run over many packages. Raises `InputError` with every fault of every value.
@@ -63,7 +63,7 @@ def plan(
     krmfile = krmfile or read_krmfile(package)
     changed = {
         name: setter.replaced(is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)
-        for name, setter in _with_values(krmfile.definitions, values, package.where + package.name).items()
+        for name, setter in _with_values(krmfile.definitions, values, package).items()
     }
     return _plan(package, krmfile, changed, description, copies or Copies())
 
@@ -97,24 +97,38 @@ def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
     ]
     refuse(problems)
     changed = {
-        name: setters[name].replaced(value=setters[name].default or "", is_set=False, set_by="") for name in names
+        name: setters[name].replaced(
+            value=setters[name].default or "",
+            values=() if setters[name].is_list else setters[name].values,
+            is_set=False,
+            set_by="",
+        )
+        for name in names
     }
     return _plan(package, krmfile, changed, "", Copies())
 
 
-def _with_values(definitions: Definitions, values: Mapping[str, Sequence[str]], where: str) -> dict[str, Setter]:
+def _with_values(
+    definitions: Definitions, values: Mapping[str, Sequence[str]], package: PackageFiles
+) -> dict[str, Setter]:
     problems: list[Problem] = []
+    faults: list[Problem] = []  # in the words of kustomize
     changed: dict[str, Setter] = {}
     for name, texts in values.items():
         setter = definitions.setters.get(name)
         if setter is None:
-            problems.append(_unknown(name, definitions.setters, where))
+            problems.append(_unknown(name, definitions.setters, package.where + package.name))
             continue
-        shown = ", ".join(map(repr, texts))
-        problems += [setter.problem(fault, f"the value is {shown}") for fault in value.faults(setter, texts)]
-        changed[name] = setter.replaced(values=tuple(texts)) if setter.is_list else setter.replaced(value=texts[0])
+        found = value.faults(setter, texts)
+        if found:
+            from packyard.setters.refusal import explain
+
+            problems.append(explain(setter, texts, package.where))
+            faults += map(setter.problem, found)
+        first = next(iter(texts), "")
+        changed[name] = setter.replaced(values=tuple(texts)) if setter.is_list else setter.replaced(value=first)
     if problems and definitions.setters.keys() >= values.keys():
-        raise ValuesError(*problems)
+        raise ValuesError(*problems, faults=faults)
     refuse(problems)
     return changed
 
@@ -216,7 +230,7 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
     names = set(changed)
     for substitution in definitions.substitutions.values():
         try:
-            reached = not definitions.setters_of(substitution).isdisjoint(changed)
+            reached = bool(definitions.reached(substitution, changed))
         except InputError:  # a broken one is an error where a field refers to it
             reached = True
         if reached:

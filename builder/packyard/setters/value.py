@@ -5,11 +5,12 @@ The rules are the OpenAPI keywords of the setter's definition, worded as kustomi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from packyard.setters import formats
+from packyard.setters import formats, regexp
 from packyard.setters.definition import Setter
+from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.text.node import Scalar
 from packyard.text.plain import scalar_value
 from packyard.text.scalar import (
@@ -28,32 +29,31 @@ PLAIN_TYPES = ("integer", "number", "boolean")
 
 def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     """Say everything that the definition has against ``values``: one, or for a list setter any number."""
+    first = next(iter(values), "")
     if setter.enum_values:
-        if values[0] in setter.enum_values:
-            return []
         known = ",".join(setter.enum_values)
-        return [f"{values[0]} does not match the possible values for {setter.name}: [{known}]"]
+        fault = f"{first} does not match the possible values for {setter.name}: [{known}]"
+        return [] if first in setter.enum_values else [fault]
     if not setter.is_list:
-        return list(_faults(setter.name, _typed(values[0], setter.schema), setter.schema))
-    items = setter.schema.get("items")
-    items = items if isinstance(items, Mapping) else {}
+        return list(_faults(setter.name, first, setter.schema))
+    items = items_of(setter.schema)
     found = list(_faults_of_list(setter.name, values, setter.schema))
     for index, value in enumerate(values):
-        found += _faults(f"{setter.name}.{index}", _typed(value, items), items)
+        found += _faults(f"{setter.name}.{index}", value, items)
     return found
 
 
-def _types(schema: Mapping[str, object]) -> list[str]:
+def items_of(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of a list's items."""
+    items = schema.get("items")
+    return items if isinstance(items, Mapping) else {}
+
+
+def types_of(schema: Mapping[str, object]) -> list[str]:
+    """Return the types that a schema declares, by their names in OpenAPI."""
     declared = schema.get("type")
     listed = declared if isinstance(declared, list) else [declared]
-    return [_ALIASES.get(name, name) for name in listed if isinstance(name, str)]
-
-
-def _typed(text: str, schema: Mapping[str, object]) -> object:
-    """Read the text as the definition's type asks: a string as it is, anything else as plain YAML."""
-    if "string" in _types(schema):
-        return text
-    return scalar_value(text)
+    return [_ALIASES.get(name, name) for name in listed if isinstance(name, str) and name]
 
 
 def _type_name(value: object) -> str:
@@ -64,59 +64,86 @@ def _type_name(value: object) -> str:
     return {int: "integer", float: "number"}.get(type(value), "string")
 
 
-def _faults(name: str, value: object, schema: Mapping[str, object]) -> Iterator[str]:
+def _faults(name: str, text: str, schema: Mapping[str, object]) -> Iterator[str]:
+    """Read the text as the type asks, a string as it is and anything else as plain YAML, and judge it.
+
+    A value that may be null may be empty, and nothing else that reads as null.
+    """
     where = f"{name} in body"
-    if value is None and schema.get("nullable") is True:
+    if not text and schema.get("nullable") is True:
         return
-    types = _types(schema)
+    types = types_of(schema)
+    value = text if "string" in types else scalar_value(text)
     if types and not any(_is(value, kind) for kind in types):
         yield f'{where} must be of type {",".join(types)}: "{_type_name(value)}"'
         return
     if isinstance(value, str):
         yield from _faults_of_text(where, value, schema)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        yield from _faults_of_number(where, value, schema)
+        yield from _faults_of_number(name, text, value, schema)
     choices = schema.get("enum")
-    if isinstance(choices, list) and value not in choices:
-        yield f"{where} should be one of [{' '.join(str(choice) for choice in choices)}]"
+    if isinstance(choices, list) and not any(_is_same(value, choice) for choice in choices):
+        yield f"{where} should be one of [{' '.join(map(_in_go, choices))}]"
 
 
 def _is(value: object, kind: str) -> bool:
     if kind == "integer":
         return not isinstance(value, bool) and (
-            isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53)
         )
     if kind == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     return _type_name(value) == kind
 
 
+def _is_same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
 def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
+    yield from islice(_faults_of_letters(where, value, schema), 1)  # as kustomize, which stops at the first
+    if value and not formats.admits(str(schema.get("format", "")), value):
+        yield f'{where} must be of type {schema["format"]}: "{value}"'
+
+
+def _faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
     longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
     if isinstance(longest, int) and len(value) > longest:
         yield f"{where} should be at most {longest} chars long"
     if isinstance(shortest, int) and len(value) < shortest:
         yield f"{where} should be at least {shortest} chars long"
-    if isinstance(pattern, str) and not matches(pattern, value):
-        yield f"{where} should match '{pattern}'"
-    if value and not formats.admits(str(schema.get("format", "")), value):
-        yield f'{where} must be of type {schema["format"]}: "{value}"'
+    if isinstance(pattern, str):
+        try:
+            if not regexp.matches(pattern, value):
+                yield f"{where} should match '{pattern}'"
+        except regexp.PatternError as error:
+            yield f"{where} should match '{pattern}, but pattern is invalid: error parsing regexp: {error}'"
 
 
-def _faults_of_number(where: str, value: float, schema: Mapping[str, object]) -> Iterator[str]:
+def _faults_of_number(name: str, text: str, value: float, schema: Mapping[str, object]) -> Iterator[str]:
+    where = f"{name} in body"
     form = str(schema.get("format", ""))
     if form in ("port", "uid") and not formats.admits(form, str(value)):
         yield f'{where} must be of type {form}: "{value}"'
-    most, least, step = schema.get("maximum"), schema.get("minimum"), schema.get("multipleOf")
-    if isinstance(most, int | float) and (value > most or (schema.get("exclusiveMaximum") is True and value == most)):
-        yield f"{where} should be less than {'' if schema.get('exclusiveMaximum') is True else 'or equal to '}{most}"
-    if isinstance(least, int | float) and (
-        value < least or (schema.get("exclusiveMinimum") is True and value == least)
-    ):
-        bound = "" if schema.get("exclusiveMinimum") is True else "or equal to "
-        yield f"{where} should be greater than {bound}{least}"
-    if isinstance(step, int | float) and step > 0 and value % step:
-        yield f"{where} should be a multiple of {step}"
+    for key, word in (("maximum", "less"), ("minimum", "greater")):
+        bound = schema.get(key)
+        if is_number(bound):
+            exclusive = schema.get(f"exclusive{key.capitalize()}") is True
+            if not is_within(value, text, bound, most=key == "maximum", exclusive=exclusive):
+                shown = _in_go(int(bound) if isinstance(value, int) else bound)
+                yield f"{where} should be {word} than {'' if exclusive else 'or equal to '}{shown}"
+    step = schema.get("multipleOf")
+    if is_number(step) and step <= 0:
+        yield f"factor MultipleOf declared for {name} must be positive: {_in_go(step)}"
+    elif is_number(step) and not is_multiple(value, text, step):
+        yield f"{where} should be a multiple of {_in_go((int(step) or step) if isinstance(value, int) else step)}"
+
+
+def _in_go(value: object) -> str:
+    """Write a value as Go prints it."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, object]) -> Iterator[str]:
@@ -127,13 +154,6 @@ def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, objec
         yield f"{name} in body should have at least {least} items"
     if schema.get("uniqueItems") is True and len(set(values)) < len(values):
         yield f"{name} in body shouldn't contain duplicates"
-
-
-def matches(pattern: str, value: str) -> bool:
-    """Search as Go's RE2 does, whose ``$`` does not stand before a last line break."""
-    if value.endswith("\n"):
-        value += "\0"
-    return re.search(pattern.replace(r"\z", r"\Z"), value) is not None
 
 
 def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:

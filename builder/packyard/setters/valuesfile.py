@@ -13,12 +13,13 @@ from collections.abc import Sequence as SequenceOf
 from packyard.errors import InputError, Problem, refuse
 from packyard.text.document import parse_one
 from packyard.text.node import Mapping, Node, Scalar, Sequence
+from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
 from packyard.text.value import Value
 
 
 class Given(Value):
-    """The texts that a values file gives one setter, more than one for a list setter alone, and the place."""
+    """The texts that a values file gives one setter, none or many for a list setter alone, and the place."""
 
     __slots__ = ("file", "line", "name", "texts")
 
@@ -61,6 +62,9 @@ def parse(data: bytes, file: str) -> ValuesFile:
             item.texts = [""]  # no item, as NAME= on a command line
         elif len(texts) != len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
+        elif any(to_value(node) is None for node in nodes):
+            hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
+            problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)
     head = root.entries[0].head if root.entries else []
     return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)

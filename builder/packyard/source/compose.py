@@ -14,8 +14,8 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan, plan_fields
+from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
-from packyard.setters.value import faults
 from packyard.source import idle, kustomization, option, parts, preset, ranks, rules, security
 from packyard.source.accumulate import Object, accumulate, file_names
 from packyard.source.definitions import Reached, reach
@@ -243,6 +243,5 @@ def _check_given(use_case: UseCase, known: Mapping[str, Setter]) -> None:
     refuse(
         Problem(f"setters.{name}: {fault}", file=given.file, line=given.line)
         for name, given in use_case.setters.items()
-        if name in known
-        for fault in faults(known[name], [given.text])
+        if name in known and (fault := refusal(known[name], [given.text]))
     )

@@ -15,6 +15,7 @@ from packyard.setters import binding as bindings
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile, parse_krmfile
+from packyard.setters.review import review
 from packyard.setters.rules.rule import Rule
 from packyard.setters.value import PLAIN_TYPES
 from packyard.source import patch
@@ -57,10 +58,12 @@ def reach(part: Part, documents: Mapping[str, bytes], values: Mapping[str, str])
     A value that is given becomes the definition's value and its default; else its own value is its default.
     """
     gathered = _gather(part)
+    reached = sorted(_reached(gathered, documents), key=gathered.position)
+    refuse(problem for key in reached for problem in gathered.review(key))
     texts: dict[str, str] = {}
     setters: dict[str, Setter] = {}
     substitutions: dict[str, Substitution] = {}
-    for key in sorted(_reached(gathered, documents), key=gathered.position):
+    for key in reached:
         written = gathered.written(key)
         name = key.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
         if key.startswith(SETTER_PREFIX):
@@ -111,6 +114,15 @@ class _Gathered:
     def written(self, key: str) -> _Written:
         """Return a definition with what its part left to be understood."""
         return _with_markers(self.entries[key] if key in self.entries else _as_text(key, self.implied[key]), self)
+
+    def review(self, key: str) -> list[Problem]:
+        """Return what is wrong with a setter's definition."""
+        setter = self.setters.get(key.removeprefix(SETTER_PREFIX)) if key.startswith(SETTER_PREFIX) else None
+        if setter is None:
+            return []
+        entry = self.entries[key]
+        place = ("review", entry.key.source.name, entry.key.source.text, entry.start)
+        return once(place, lambda: [problem for _, problem in review(entry, setter, shipped=True)])
 
     def resolve(self, reference: Reference) -> Setter | Substitution | None:
         """Find what a comment refers to, as `Definitions.resolve` does."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.setters import value
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
 from packyard.setters.valuesfile import Given, ValuesFile, parse
 from packyard.source.package import PRESETS, Package, preset_file
@@ -71,9 +71,7 @@ def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[R
     for path, (definitions, rules) in use_cases.items():
         setters = definitions.setters
         here = {name: given for name, given in preset.values.given.items() if name in setters}
-        wrong = [
-            given.problem(fault) for name, given in here.items() for fault in value.faults(setters[name], given.texts)
-        ]
+        wrong = [given.problem(fault) for name, given in here.items() if (fault := refusal(setters[name], given.texts))]
         yield from wrong or _broken(path, dict(setters), rules, here)
 
 
@@ -81,7 +79,7 @@ def _broken(
     path: str, setters: dict[str, Setter], rules: Sequence[Rule], given: Mapping[str, Given]
 ) -> Iterator[Problem]:
     for name, item in given.items():
-        changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": item.texts[0]}
+        changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": next(iter(item.texts), "")}
         setters[name] = setters[name].replaced(is_set=True, **changed)
     for rule in rules:
         problem = rule.broken(setters)

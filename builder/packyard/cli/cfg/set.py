@@ -40,7 +40,7 @@ def set_value(words: Sequence[str]) -> int:
             request = Request({name: values}, set_by=by, description=description)
             planned = plan_values(package, request, only_known=True, copies=copies)
         except ValuesError as error:
-            raise error if recursive else InputError(_refusal(error)) from error
+            raise InputError(*(error.faults if recursive else [_refusal(error)])) from error
         if planned is None:
             raise NotHereError(f'setter "{name}" is not found')
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
@@ -60,8 +60,8 @@ def set_value(words: Sequence[str]) -> int:
 
 def _refusal(error: ValuesError) -> str:
     """Say what is wrong with a value as kustomize does."""
-    faults = [problem.message for problem in error.problems]
-    if not all(" in body " in fault for fault in faults):  # one that is not of the enumValues
+    faults = [fault.message for fault in error.faults]
+    if not all(" in body " in fault or fault.startswith("factor ") for fault in faults):  # none of the enumValues
         return "\n".join(faults)
     text = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
     return "\n".join([text, *faults, ""])

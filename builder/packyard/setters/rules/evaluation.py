@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 
+from packyard.errors import shown
+from packyard.setters import regexp
 from packyard.setters.rules import quantity
 from packyard.setters.rules.expression import Expression
-from packyard.setters.value import matches
+from packyard.text.plain import whole
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+
+_MOST = 1 << 200  # of a whole number, or of an amount
+_LONGEST = 1 << 20  # characters of a text
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
 
 
 class UndecidedError(Exception):
@@ -47,9 +54,20 @@ def evaluate(expression: Expression, values: Mapping[str, object]) -> Any:
     if operator == "list":
         return tuple(given)
     try:
-        return _OPERATIONS[operator](*given)
-    except (ZeroDivisionError, OverflowError) as error:
-        raise AnswerError(f"{operator} has no answer for {' and '.join(map(str, given))}") from error
+        return _bounded(_OPERATIONS[operator](*given))
+    except (ArithmeticError, ValueError) as error:
+        raise AnswerError(
+            f"{operator} has no answer for {' and '.join(shown(str(value)) for value in given)}"
+        ) from error
+
+
+def _bounded(found: Any) -> Any:
+    """Return an answer that is not too large, whatever the values are."""
+    if isinstance(found, int) and abs(found) > _MOST:
+        raise OverflowError
+    if isinstance(found, str) and len(found) > _LONGEST:
+        raise ValueError
+    return found
 
 
 def _logic(decisive: bool, arguments: tuple[Expression, ...], values: Mapping[str, object]) -> bool:
@@ -75,21 +93,30 @@ def _divide(one: Any, other: Any) -> Any:
 def _quantity(text: str) -> int:
     found = quantity.parse(text)
     if found is None:
-        raise AnswerError(f"{text!r} is no quantity")
+        raise AnswerError(f"{shown(text, quoted=True)} is no quantity")
     return found
 
 
 def _int(value: Any) -> int:
-    if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]+", value):
-        raise AnswerError(f"{value!r} is no whole number")
-    return int(value)
+    if not isinstance(value, str):
+        return int(value)
+    found = whole(value)
+    if found is None:
+        raise AnswerError(f"{shown(value, quoted=True)} is no whole number of 64 bits")
+    return found
 
 
 def _double(value: Any) -> float:
+    if isinstance(value, str) and not _FLOAT.match(value):
+        raise AnswerError(f"{shown(value, quoted=True)} is no number")
+    return float(value)
+
+
+def _matches(text: str, pattern: str) -> bool:
     try:
-        return float(value)
-    except ValueError as error:
-        raise AnswerError(f"{value!r} is no number") from error
+        return regexp.matches(pattern, text)
+    except regexp.PatternError as error:
+        raise AnswerError(f"the pattern {shown(pattern, quoted=True)} has no answer: {error}") from error
 
 
 _OPERATIONS: Mapping[str, Callable[..., Any]] = {
@@ -108,7 +135,7 @@ _OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "/": _divide,
     "%": lambda one, other: one - other * _divide(one, other),
     "size": len,
-    "matches": lambda text, pattern: matches(pattern, text),
+    "matches": _matches,
     "startsWith": str.startswith,
     "endsWith": str.endswith,
     "contains": lambda text, part: part in text,

@@ -201,9 +201,10 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
 
 def _literal(kind: str, text: str, position: int) -> int | float | str:
     if kind == "number":
-        if text[:2] in ("0x", "0X"):
-            return int(text, 16)
-        return int(text) if text.isdigit() else float(text)
+        found = int(text, 16) if text[:2] in ("0x", "0X") else int(text) if text.isdigit() else float(text)
+        if found > (1 << 63 if isinstance(found, int) else 1e308):
+            raise ExpressionError("the number is more than 64 bits hold", position)
+        return found
     if text[0] in "rR":
         return text[2:-1]
 

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from packyard.setters.definition import Setter
+from packyard.setters.exact import is_number
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import ORDER, Expression
 from packyard.setters.rules.rule import Rule, typed
 
 _MOST_COMBINATIONS = 4096
+_MOST_WORK = 40_000  # combinations times parts of the expression
 _LONGEST_RANGE = 64
 
 #: What a part of an expression may be: these truth values, a number between two bounds, or (None) anything.
@@ -28,31 +30,36 @@ _EITHER: frozenset[bool] = frozenset((True, False))
 def can_hold(rule: Rule, setters: Mapping[str, Setter]) -> bool:
     """Say whether some values may satisfy a rule that fits these setters; False is a proof that none do."""
     named = {name: setters[name] for name in rule.names}
-    asked = set(_asked(rule.expression))
-    return any(_may_be_true(_reach(rule.expression, fixed, named)) for fixed in _combinations(named, asked))
+    parts = list(_parts(rule.expression))
+    asked = {part.arguments[0].value for part in parts if part.operator == "has"}
+    for fixed in _combinations(named, asked, min(_MOST_COMBINATIONS, _MOST_WORK // len(parts))):
+        if _may_be_true(_reach(rule.expression, fixed, named)):
+            return True
+    return False
 
 
 def _may_be_true(reach: _Reach) -> bool:
     return not isinstance(reach, frozenset) or True in reach
 
 
-def _asked(expression: Expression) -> Iterator[str]:
-    """Yield the setters that ``has`` is asked about, for which having no value is a case of its own."""
-    if expression.operator == "has":
-        yield expression.arguments[0].value
+def _parts(expression: Expression) -> Iterator[Expression]:
+    yield expression
     for argument in expression.arguments:
-        yield from _asked(argument)
+        yield from _parts(argument)
 
 
-def _combinations(named: Mapping[str, Setter], asked: set[str]) -> Iterator[dict[str, object]]:
-    """Yield every combination of the values of the setters that have few, as far as there are not too many."""
+def _combinations(named: Mapping[str, Setter], asked: set[str], most: int) -> Iterator[dict[str, object]]:
+    """Yield every combination of the values of the setters that have few, as far as there are not too many.
+
+    For those that ``has`` is asked about having no value is a case of its own.
+    """
     chosen: dict[str, list[object]] = {}
     size = 1
     few = {name: _values(setter) for name, setter in named.items()}
     for name, values in sorted(few.items(), key=lambda pair: len(pair[1])):
         if values and name in asked:
             values = [*values, None]
-        if values and size * len(values) <= _MOST_COMBINATIONS:
+        if values and size * len(values) <= most:
             chosen[name] = values
             size *= len(values)
     for combination in product(*chosen.values()):
@@ -78,10 +85,7 @@ def _values(setter: Setter) -> list[object]:
 
 def _bounds(setter: Setter) -> tuple[float, float]:
     low, high = setter.schema.get("minimum"), setter.schema.get("maximum")
-    return (
-        low if isinstance(low, int | float) else -math.inf,
-        high if isinstance(high, int | float) else math.inf,
-    )
+    return (low if is_number(low) else -math.inf, high if is_number(high) else math.inf)
 
 
 def _reach(expression: Expression, fixed: Mapping[str, object], setters: Mapping[str, Setter]) -> _Reach:

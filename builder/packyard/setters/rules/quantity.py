@@ -10,12 +10,13 @@ import re
 _QUANTITY = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,3})|([numkMGTPE]?|[KMGTPE]i))\Z")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _MOST = (2**63 - 1) * 10**9
+_LONGEST = 1000
 
 
 def parse(text: str) -> int | None:
     """Return the amount in 10^-9, or None where the text is no quantity."""
     match = _QUANTITY.match(text)
-    if match is None or not (match[2] or match[3]):
+    if match is None or not (match[2] or match[3]) or len(text) > _LONGEST:
         return None
     sign, whole, fraction, exponent, suffix = match[1], match[2], match[3] or "", match[4], match[5]
     factor, power = (1024 ** ("KMGTPE".index(suffix[0]) + 1), 0) if suffix and suffix[-1] == "i" else (1, 0)

@@ -5,7 +5,7 @@ kustomize 3.8.7 keeps the key ``rules`` of a Krmfile and knows nothing of it.
 
 from __future__ import annotations
 
-from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters.rules import types
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import Expression, ExpressionError, parse
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 KEY = "rules"
 _KEYS = ("rule", "message")
+_MOST = 100  # rules of one Krmfile
 _TYPES = {
     "integer": "int",
     "int": "int",
@@ -109,6 +110,8 @@ def read(root: Mapping) -> list[Rule]:
         return []
     if not isinstance(section, Sequence):
         raise InputError(section.problem("rules has to be a list of {rule: …, message: …}"))
+    if len(section.items) > _MOST:
+        raise InputError(section.problem(f"a Krmfile has at most {_MOST} rules, found {len(section.items)}"))
     found: list[Rule] = []
     problems: list[Problem] = []
     for item in section.items:
@@ -171,11 +174,11 @@ def typed(setter: Setter, text: str) -> object:
     if kind in ("int", "double") and isinstance(value, int | float) and not isinstance(value, bool):
         if kind == "double":
             return float(value)
-        if isinstance(value, int) or value.is_integer():
+        if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63):
             return int(value)
-    return AnswerError(f"{text!r} is no {setter.type}")
+    return AnswerError(f"{shown(text, quoted=True)} is no {setter.type}")
 
 
 def _shown(setter: Setter) -> str:
     texts: Iterable[str] = setter.values or () if setter.is_list else (setter.value,)
-    return ", ".join(text if text and text.isprintable() and text.strip() == text else repr(text) for text in texts)
+    return ", ".join(shown(text) for text in texts)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from packyard.errors import Problem, refuse
-from packyard.setters import value
 from packyard.setters.definition import Setter
+from packyard.setters.refusal import refusal
 from packyard.source.enabling.component import Component
 
 
@@ -25,7 +25,8 @@ def _faults(option: Component, setters: Mapping[str, Setter]) -> Iterator[Proble
             texts = (present.values or ()) if defined.is_list else (present.value,)
             shown = ", ".join(map(repr, texts))
             hint = f"{name} is {shown}: packyard set DIR {name}=VALUE"
-            yield from (defined.problem(fault, hint) for fault in value.faults(defined, texts))
+            if fault := refusal(defined, texts):
+                yield defined.problem(fault, hint)
     for rule in option.rules:
         problem = rule.misfit(setters) or rule.broken(setters)
         if problem:

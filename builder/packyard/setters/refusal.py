@@ -1,0 +1,119 @@
+"""Why a definition refuses a value, for those who set it: what it takes, and the command to type.
+
+    A takes a whole number from 1 to 8, not '9' (for example: packyard set pkg A=4)
+
+How kustomize says it is `value.faults`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from packyard.errors import Problem, shown
+from packyard.setters import value
+from packyard.setters.definition import Setter
+from packyard.setters.exact import is_number
+from packyard.setters.review import faults_of_keywords
+
+_WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
+_FORMATS = {
+    "dns-label": "is a DNS label: at most 63 of a-z, 0-9 and -",
+    "dns-subdomain": "is a DNS name: labels of a-z, 0-9 and -, with dots between them",
+    "hostname": "is the name of a host",
+    "quantity": "is a quantity, 500m or 2Gi say",
+    "absolute-path": "is a path from /",
+    "image": "names an image, registry/name:tag say",
+    "ip": "is an IP address",
+    "ipv4": "is an IPv4 address",
+    "ipv6": "is an IPv6 address",
+    "port": "is a port, 1 to 65535",
+    "uid": "is the number of a user or a group",
+}
+_MOST_ITEMS = 10  # that are shown
+
+
+def refusal(setter: Setter, texts: Sequence[str]) -> str:
+    """Say why a definition refuses a value, or the items of a list; an empty text where it admits them."""
+    return _say(setter, texts) if value.faults(setter, texts) else ""
+
+
+def explain(setter: Setter, texts: Sequence[str], where: str) -> Problem:
+    """Return why a definition refuses a value that it refuses; ``where`` is the folder, for the command to type."""
+    broken = any(faults_of_keywords(setter.schema))
+    return setter.problem(_say(setter, texts), "mend its definition" if broken else command(setter, where))
+
+
+def _say(setter: Setter, texts: Sequence[str]) -> str:
+    broken = next(faults_of_keywords(setter.schema), None)
+    if broken:
+        return f"{setter.name} takes no value: {broken[1]}"
+    given = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
+    return f"{setter.name} takes {describe(setter)}, not {', '.join(given) or 'an empty list'}"
+
+
+def command(setter: Setter, where: str) -> str:
+    """Return what to type, with the definition's example where it has one that it admits."""
+    from shlex import quote  # for what is refused alone
+
+    example = setter.example
+    begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
+    if example is None or value.faults(setter, [example]):
+        return begin + "VALUE"
+    return f"for example: {begin}{quote(example)}"
+
+
+def describe(setter: Setter) -> str:
+    """Say what a definition admits."""
+    if setter.enum_values:
+        return _one_of(list(setter.enum_values))
+    if not setter.is_list:
+        return _describe(setter.schema)
+    schema, items = setter.schema, value.items_of(setter.schema)
+    size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
+    parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
+    return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")
+
+
+def _describe(schema: Mapping[str, object]) -> str:
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
+    words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
+    size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
+    clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
+    return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
+
+
+def _one_of(choices: Sequence[str]) -> str:
+    return f"one of {', '.join(map(shown, choices))}"
+
+
+def _range(least: object, most: object, noun: str) -> str:
+    least, most = (number if is_number(number) else None for number in (least, most))
+    if most is None:
+        return f"at least {least} {noun}{'s' * (least != 1)}" if least else ""
+    first = f"{least} to " if least and least != most else "" if least == most else "at most "
+    return f"{first}{most} {noun}{'s' * (most != 1)}"
+
+
+def _bounds(schema: Mapping[str, object]) -> Iterator[str]:
+    low, high = (bound if is_number(bound) else None for bound in (schema.get("minimum"), schema.get("maximum")))
+    above, below = (schema.get(f"exclusive{name}") is True for name in ("Minimum", "Maximum"))
+    if low is not None and high is not None and not above and not below:
+        yield f"from {low} to {high}"
+        return
+    if low is not None:
+        yield f"{'more than' if above else 'of at least'} {low}"
+    if high is not None:
+        yield f"{'and ' if low is not None else ''}{'less than' if below else 'of at most'} {high}"
+
+
+def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
+    """Yield what goes behind "that"."""
+    if is_number(schema.get("multipleOf")):
+        yield f"is a multiple of {schema['multipleOf']}"
+    form = schema.get("format")
+    if isinstance(form, str) and form in _FORMATS:
+        yield _FORMATS[form]
+    if isinstance(schema.get("pattern"), str):
+        yield f"matches {shown(str(schema['pattern']), quoted=True)}"
