@@ -13,6 +13,7 @@ from packyard.errors import Problem, shown
 from packyard.setters import value
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
+from packyard.setters.keywords import items_of
 from packyard.setters.review import faults_of_keywords
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
@@ -68,7 +69,7 @@ def describe(setter: Setter) -> str:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
         return _describe(setter.schema)
-    schema, items = setter.schema, value.items_of(setter.schema)
+    schema, items = setter.schema, items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
     return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")

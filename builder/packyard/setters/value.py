@@ -11,6 +11,7 @@ from itertools import islice
 from packyard.setters import formats, regexp
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
+from packyard.setters.keywords import items_of, unfit
 from packyard.text.node import Scalar
 from packyard.text.plain import scalar_value
 from packyard.text.scalar import (
@@ -29,6 +30,9 @@ PLAIN_TYPES = ("integer", "number", "boolean")
 
 def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     """Say everything that the definition has against ``values``: one, or for a list setter any number."""
+    broken = [fault for _, _, fault in unfit(setter.schema)]
+    if broken:
+        return broken[:1]
     first = next(iter(values), "")
     if setter.enum_values:
         known = ",".join(setter.enum_values)
@@ -41,12 +45,6 @@ def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     for index, value in enumerate(values):
         found += _faults(f"{setter.name}.{index}", value, items)
     return found
-
-
-def items_of(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the schema of a list's items."""
-    items = schema.get("items")
-    return items if isinstance(items, Mapping) else {}
 
 
 def types_of(schema: Mapping[str, object]) -> list[str]:
@@ -130,20 +128,27 @@ def _faults_of_number(name: str, text: str, value: float, schema: Mapping[str, o
         if is_number(bound):
             exclusive = schema.get(f"exclusive{key.capitalize()}") is True
             if not is_within(value, text, bound, most=key == "maximum", exclusive=exclusive):
-                shown = _in_go(int(bound) if isinstance(value, int) else bound)
+                shown = str(int(bound)) if isinstance(value, int) else _in_go(bound)
                 yield f"{where} should be {word} than {'' if exclusive else 'or equal to '}{shown}"
     step = schema.get("multipleOf")
     if is_number(step) and step <= 0:
         yield f"factor MultipleOf declared for {name} must be positive: {_in_go(step)}"
     elif is_number(step) and not is_multiple(value, text, step):
-        yield f"{where} should be a multiple of {_in_go((int(step) or step) if isinstance(value, int) else step)}"
+        yield f"{where} should be a multiple of {str(int(step) or step) if isinstance(value, int) else _in_go(step)}"
 
 
 def _in_go(value: object) -> str:
-    """Write a value as Go prints it."""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Write a value of JSON as Go prints it, where every number is a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    from decimal import Decimal  # slow to import, and for what is refused alone
+
+    sign, digits, _ = (number := Decimal(repr(float(value))).normalize()).as_tuple()
+    exponent = number.adjusted()
+    if not number or -4 <= exponent < 6:
+        return f"{number:f}"
+    fraction = "".join(map(str, digits[1:]))
+    return f"{'-' * sign}{digits[0]}{'.' * bool(fraction)}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
 
 
 def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, object]) -> Iterator[str]:
