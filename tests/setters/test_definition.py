@@ -118,13 +118,13 @@ def test_depth_and_length_have_bounds(length: int, pattern: str, markers: tuple[
     assert found.partition(" (")[0] == expected
 
 
-def test_many_long_texts_are_refused_together() -> None:
+def test_many_fields_with_long_texts_are_refused_together() -> None:
     definitions = chain(20, "${x}${x}", ("${x}",))
     long = {f"L{number}": Substitution(f"L{number}", "m", (("m", Reference("", "S19")),)) for number in range(100)}
     definitions = Definitions(definitions.setters, {**definitions.substitutions, **long})
-    found = [outcome(definitions.expand, substitution)[:40] for substitution in long.values()]
-    assert found[0] == "2" * 40
-    assert found[-1] == "refused: the substitutions up to L99 yield more than 67108864 characters"[:40]
+    found = [outcome(definitions.expand, substitution)[:60] for substitution in long.values()]
+    assert found[0] == "2" * 60
+    assert found[-1] == "refused: fields have more than 16777216 characters by substitutions"[:60]
 
 
 def test_definitions_with_other_values_yield_other_texts() -> None:

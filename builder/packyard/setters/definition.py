@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NOTHING: Mapping[str, Any] = {}
 _DEEPEST = 100  # substitutions within one another
 _LONGEST = 1 << 20  # characters of one text: no object of Kubernetes is larger
-_MOST_WORK = 64 << 20  # characters of all texts, before each marker
+_MOST_WORK = 16 << 20  # characters of all texts that are asked for, and of what they are made from
 
 
 class Setter(Value):
@@ -190,6 +190,7 @@ class Definitions(_Resolving):
             text = found.text
             todo.pop()
         assert text is not None
+        self._count(substitution, len(text))
         return text
 
     def setters_of(self, definition: Setter | Substitution) -> frozenset[str]:
@@ -280,13 +281,17 @@ class Definitions(_Resolving):
             new = target.text if isinstance(target, Setter) else self._resolved[target.name].text
             assert new is not None
             length = len(text) + text.count(marker) * (len(new) - len(marker))
-            self._work += length
             if length > _LONGEST:
                 raise InputError(
                     substitution.problem(f"substitution {substitution.name} yields more than {_LONGEST} characters")
                 )
-            if self._work > _MOST_WORK:
-                message = f"the substitutions up to {substitution.name} yield more than {_MOST_WORK} characters"
-                raise InputError(substitution.problem(message))
+            self._count(substitution, length)
             text = text.replace(marker, new)
         return text
+
+    def _count(self, substitution: Substitution, length: int) -> None:
+        """Count what all texts come to, which many fields of a long one make too much."""
+        self._work += length
+        if self._work > _MOST_WORK:
+            message = f"fields have more than {_MOST_WORK} characters by substitutions, {substitution.name} among them"
+            raise InputError(substitution.problem(message))
