@@ -126,8 +126,9 @@ REQUIRED = ", required: true"
 )
 def test_a_required_setter_ships_empty(found: Found, definition: str, field: str, expected: list[str]) -> None:
     text = f'a: {field} # {{"$openapi":"TAG"}}\n'
-    assert found(krmfile(definition), a_yaml=text) == expected
-    assert found(krmfile(definition), shipped=False, a_yaml=text) == []
+    explained = krmfile(definition).replace("}}}\n", "}}, description: What it is.}\n")
+    assert found(explained, a_yaml=text) == expected
+    assert found(explained, shipped=False, a_yaml=text) == []
 
 
 @pytest.mark.parametrize("value", ["4", "1.7", "true", "0x1"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,17 @@ def test_set_says_it_in_our_words_and_cfg_set_in_those_of_kustomize(tmp_path: Pa
         "The input value doesn't validate against provided OpenAPI schema: validation failure list:\n"
         "A in body should be less than or equal to 8\n\n"
     )
+
+
+def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text(
+        'openAPI:\n  definitions:\n    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: "1"}}}\n'
+    )
+    (tmp_path / "r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
+    odd = os.fsdecode(b"a\xff")
+    for words in (["A=" + odd], ["A=x", "--set-by", odd], ["A=x", "--description", odd]):
+        process = packyard("set", ".", *words, cwd=tmp_path)
+        assert process.returncode == 1, process
+        assert "UTF-8" in process.stderr
+        assert "isSet" not in (tmp_path / "Krmfile").read_text()
+    assert "yaml: invalid leading UTF-8 octet" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr

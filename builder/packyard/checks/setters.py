@@ -217,7 +217,7 @@ def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
         if SUBSTITUTION_PREFIX + substitution.name in inside:
             found[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
         elif problem.line == substitution.line and all(_resolves(item, definitions) for item in substitution.markers):
-            found[substitution.name] = "endless-substitution", problem.message, problem.hint
+            found[substitution.name] = "substitution-too-large", problem.message, problem.hint
     return found
 
 

@@ -14,7 +14,9 @@ _LONGEST = 400  # characters of a number, which is rounded as a float beyond
 
 def is_number(value: object) -> TypeGuard[int | float]:
     """Say whether a keyword's value is a number that others can be compared with."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return (isinstance(value, int) and not isinstance(value, bool)) or (
+        isinstance(value, float) and math.isfinite(value)
+    )
 
 
 def is_within(value: float, text: str, bound: float, *, most: bool, exclusive: bool) -> bool:

@@ -10,6 +10,7 @@ from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.exact import is_number
 from packyard.setters.fields import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import decode, parse_shared
@@ -185,7 +186,7 @@ def _constraint(setter: Setter) -> str:
     if isinstance(choices, list):
         return "|".join(str(choice) for choice in choices)
     parts = []
-    low, high = schema.get("minimum"), schema.get("maximum")
+    low, high = (bound if is_number(bound) else None for bound in (schema.get("minimum"), schema.get("maximum")))
     if low is not None and high is not None:
         parts.append(f"{low} to {high}")
     elif low is not None:

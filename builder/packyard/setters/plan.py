@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from packyard.errors import InputError, Problem, ValuesError, refuse, suggest
+from packyard.errors import InputError, Problem, ValuesError, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import Change, Fields
@@ -60,6 +60,7 @@ def plan(
     ``mark`` records them as set by a user; ``krmfile`` is the package's, where it was read already; ``copies`` is that
     of a run over many packages. Raises `InputError` with every fault of every value.
     """
+    refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in (set_by, description) if not value.is_text(text))
     krmfile = krmfile or read_krmfile(package)
     changed = {
         name: setter.replaced(is_set=mark or setter.is_set, set_by=set_by if mark else setter.set_by)

@@ -48,6 +48,8 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     broken = next(faults_of_keywords(setter.schema), None)
     if broken:
         return f"{setter.name} takes no value: {broken[1]}"
+    if not all(map(value.is_text, texts)):
+        return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
     given = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
     return f"{setter.name} takes {describe(setter)}, not {', '.join(given) or 'an empty list'}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from packyard.setters import formats, regexp
+from packyard.setters import formats
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
@@ -33,6 +33,8 @@ def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     broken = [fault for _, _, fault in unfit(setter.schema)]
     if broken:
         return broken[:1]
+    if not all(map(is_text, values)):
+        return ["yaml: invalid leading UTF-8 octet"]
     first = next(iter(values), "")
     if setter.enum_values:
         known = ",".join(setter.enum_values)
@@ -45,6 +47,15 @@ def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     for index, value in enumerate(values):
         found += _faults(f"{setter.name}.{index}", value, items)
     return found
+
+
+def is_text(value: str) -> bool:
+    """Say whether a value can be written in UTF-8; what a command line holds besides, and half a character, cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def types_of(schema: Mapping[str, object]) -> list[str]:
@@ -111,6 +122,8 @@ def _faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> 
     if isinstance(shortest, int) and len(value) < shortest:
         yield f"{where} should be at least {shortest} chars long"
     if isinstance(pattern, str):
+        from packyard.setters import regexp  # slow to import, and not all definitions have a pattern
+
         try:
             if not regexp.matches(pattern, value):
                 yield f"{where} should match '{pattern}'"
@@ -128,13 +141,17 @@ def _faults_of_number(name: str, text: str, value: float, schema: Mapping[str, o
         if is_number(bound):
             exclusive = schema.get(f"exclusive{key.capitalize()}") is True
             if not is_within(value, text, bound, most=key == "maximum", exclusive=exclusive):
-                shown = str(int(bound)) if isinstance(value, int) else _in_go(bound)
-                yield f"{where} should be {word} than {'' if exclusive else 'or equal to '}{shown}"
+                yield f"{where} should be {word} than {'' if exclusive else 'or equal to '}{_beside(value, bound)}"
     step = schema.get("multipleOf")
     if is_number(step) and step <= 0:
         yield f"factor MultipleOf declared for {name} must be positive: {_in_go(step)}"
     elif is_number(step) and not is_multiple(value, text, step):
-        yield f"{where} should be a multiple of {str(int(step) or step) if isinstance(value, int) else _in_go(step)}"
+        yield f"{where} should be a multiple of {_beside(value, step)}"
+
+
+def _beside(value: float, bound: float) -> str:
+    """Write a bound as kustomize does beside a value: whole if that is."""
+    return str(int(float(bound))) if isinstance(value, int) else _in_go(bound)
 
 
 def _in_go(value: object) -> str:
