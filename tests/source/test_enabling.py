@@ -172,7 +172,7 @@ def test_all_that_an_option_has_against_the_values_here_is_said_at_once(tmp_path
     with pytest.raises(InputError) as refused:
         enable(folder, "other")
     assert [(problem.line, problem.message) for problem in refused.value.problems] == [
-        (3, "SECONDS in body should be less than or equal to 8"),
+        (3, "SECONDS takes a whole number of at most 8, not '9'"),
         (11, "A sleep takes time"),
     ]
     assert "SECONDS is '9'" in refused.value.problems[0].hint

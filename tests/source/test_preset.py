@@ -72,10 +72,10 @@ def test_a_package_goes_before_what_packages_share(tree: Path) -> None:
         ("# Large.\n- WORKERS\n", [" a values file is a mapping of names to values"]),
         ("# Large.\nWORKERS: {a: 1}\nCPU_LIMIT: []\n", ["2: WORKERS needs a text", "3: CPU_LIMIT needs a text"]),
         ("# Large.\nWORKRS: 4\n", ["2: no use case has a setter WORKRS (did you mean 'WORKERS'?)"]),
-        ("# Large.\nWORKERS: 0\n", ["2: WORKERS in body should be greater than or equal to 1"]),
+        ("# Large.\nWORKERS: 0\n", ["2: WORKERS takes a whole number from 1 to 1000, not '0'"]),
         (
             '# Large.\nCPU_REQUEST: "9"\nWORKERS: many\n',
-            ['3: WORKERS in body must be of type integer: "string"', "2: breaks a rule of single-node/"],
+            ["3: WORKERS takes a whole number from 1 to 1000, not 'many'", "2: breaks a rule of single-node/"],
         ),
         (
             "# Large.\nCPU_LIMIT: 8\nCPU_REQUEST: 9\n",

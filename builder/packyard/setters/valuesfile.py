@@ -19,7 +19,7 @@ from packyard.text.value import Value
 
 
 class Given(Value):
-    """The texts that a values file gives one setter, none or many for a list setter alone, and the place."""
+    """The texts that a values file gives one setter, more than one for a list setter alone, and the place."""
 
     __slots__ = ("file", "line", "name", "texts")
 
