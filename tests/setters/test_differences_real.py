@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,48 @@ def test_an_item_that_stays_in_a_list_keeps_its_comments(both: Both) -> None:
     both.ours.set(".", "V", "a", "c")
     assert both.theirs.read("r.yaml") == b'l: # {"$openapi":"V"}\n- "a"\n- "c"\n'
     assert both.ours.read("r.yaml") == b'l: # {"$openapi":"V"}\n- a # first\n- "c"\n'
+
+
+def test_null_is_no_value_and_no_value_is_not_set(both: Both) -> None:
+    required = setter("V", "", "      type: integer\n      nullable: true\n") + "          required: true\n"
+    both.write("Krmfile", HEADER + required)
+    both.write("r.yaml", 'x: "" # {"$openapi":"V"}\n')
+    assert both.ours.set(".", "V", "null").returncode == 1
+    assert both.ours.set(".", "V", "").returncode == 0
+    assert both.theirs.set(".", "V", "").returncode == 0
+    assert b"isSet" in both.theirs.read("Krmfile")
+    assert b"isSet" not in both.ours.read("Krmfile")
+    assert both.theirs.set(".", "V", "null").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("keywords", "value", "theirs", "ours"),
+    [
+        ("type: number\n      maximum: 3", ".nan", 0, 1),
+        ("type: integer", "866655683.23", 0, 1),
+        ("type: number\n      multipleOf: 0.1", "3", 2, 0),
+    ],
+)
+def test_numbers_are_compared_as_decimals(both: Both, keywords: str, value: str, theirs: int, ours: int) -> None:
+    both.write("Krmfile", HEADER + setter("V", "1", f"      {keywords}\n"))
+    both.write("r.yaml", 'x: 1 # {"$openapi":"V"}\n')
+    assert both.theirs.set(".", "V", value).returncode == theirs
+    assert both.ours.set(".", "V", value).returncode == ours
+
+
+def test_patterns_and_substitutions_have_bounds(both: Both) -> None:
+    names = [f"S{number}" for number in range(102)]
+    chain = substitution("S0", "${V}", V="setters")
+    for one, other in pairwise(names):
+        chain += substitution(other, f"${{{one}}}", **{one: "substitutions"})
+    both.write("Krmfile", HEADER + setter("V", "o") + chain)
+    both.write("r.yaml", 'x: o # {"$openapi":"S101"}\n')
+    assert both.theirs.set(".", "V", "n").returncode == 0
+    assert "holds more than 99 others" in both.ours.set(".", "V", "n").stderr
+    both.write("Krmfile", HEADER + setter("V", "o", f"      pattern: {'a?' * 3000}\n"))
+    both.write("r.yaml", 'x: o # {"$openapi":"V"}\n')
+    assert both.theirs.set(".", "V", "n").returncode == 0
+    assert "expression too large" in both.ours.set(".", "V", "n").stderr
 
 
 def test_comments_of_kpt_0_x_are_setters_too(both: Both) -> None:
