@@ -107,6 +107,9 @@ def _is_setter_here(word: str) -> bool:
     from packyard.files import regular
 
     for name in filter(os.path.isfile, _KRMFILES):
-        if os.fsencode(word) in regular.read(name):
-            return word in _known(_setters_below)
+        try:
+            if os.fsencode(word) in regular.read(name):
+                return word in _known(_setters_below)
+        except PackyardError:  # it cannot be read; if it is what is meant, the verb says so
+            return False
     return False
