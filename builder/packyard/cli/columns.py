@@ -10,7 +10,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 
-from packyard.cli.tablewriter import display_width
+from rich.cells import cell_len, set_cell_size
+
 from packyard.errors import on_one_line
 
 _INDENT = "    "
@@ -26,12 +27,12 @@ def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, 
     room = shutil.get_terminal_size().columns
     kept = len(columns) - (0 if wide else prose)
     cells = [row[:kept] for row in shown]
-    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     if not wide:
-        widths = _fitted(widths, [display_width(cell) for cell in cells[0]], room)
+        widths = _fitted(widths, [cell_len(cell) for cell in cells[0]], room)
     for number, (row, whole) in enumerate(zip(cells, shown, strict=True)):
         first, *rest = row
-        if display_width(first) > widths[0] and rest:
+        if cell_len(first) > widths[0] and rest:
             yield first
             first = ""
         fitted = [_to_width(cell, size, cut=not wide) for cell, size in zip(rest, widths[1:], strict=True)]
@@ -53,13 +54,6 @@ def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
 
 
 def _to_width(text: str, size: int, *, cut: bool) -> str:
-    wanted = display_width(text)
-    if wanted <= size or not cut:
-        return text + " " * (size - wanted)
-    kept, used = "", 1
-    for sign in text:
-        used += display_width(sign)
-        if used > size:
-            break
-        kept += sign
-    return _to_width(kept + "…", size, cut=False)
+    if cut and cell_len(text) > size:
+        return set_cell_size(text, size - 1) + "…"
+    return text + " " * (size - cell_len(text))
