@@ -411,38 +411,71 @@ class Maker:
         self.case.definitions = text.replace("\n", newline)
 
     def krmfile(self) -> str:
-        quote = self.rng.choice(("'", '"'))
-        value = f"          value: {quote}old{quote}{self.behind()}"
-        listed = self.rng.choice(
-            (
-                "[a, b]",
-                '["a", "b"]',
-                "\n          - a\n          - b",
-                "\n            - a # one\n            # two\n            - 'b'",
-            )
-        )
-        own = [f"          name: V{self.behind()}", value]
-        own += [
-            f"          {line}{self.behind()}"
-            for line in self.rng.choice(((), ("isSet: true",), ("setBy: me",), ("setBy: me", "isSet: true")))
-        ]
-        if self.one_in(3):
-            own.insert(self.rng.randrange(len(own)), f"          {self.note()}")
-        if self.tame:
-            own = ["          name: V", f"          value: {quote}old{quote}"]
-            listed = '\n          - "a"\n          - "b"'
-        setter = "\n".join(own)
-        if not self.tame and self.one_in(5):
-            setter = "          {name: V, value: 'old'}"
-        return (
-            "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-            f"    io.k8s.cli.setters.V:\n      x-k8s-cli:\n        setter:\n{setter}\n"
-            f"    io.k8s.cli.setters.L:\n      type: array\n      x-k8s-cli:\n        setter:\n          name: L\n"
-            f"          listValues: {listed}\n"
+        setter, listed, more = self.definition()
+        last = "\n" if self.tame else self.rng.choice(("\n", "\n", ""))
+        substitution = (
             "    io.k8s.cli.substitutions.P:\n      x-k8s-cli:\n        substitution:\n          name: P\n"
             "          pattern: a-${V}-z\n          values:\n          - marker: ${V}\n"
             "            ref: '#/definitions/io.k8s.cli.setters.V'\n"
         )
+        own = f"    io.k8s.cli.setters.V:\n      x-k8s-cli:\n        setter:\n{setter}\n{more}"
+        lists = (
+            "    io.k8s.cli.setters.L:\n      type: array\n      x-k8s-cli:\n        setter:\n          name: L\n"
+            f"          listValues: {listed}\n"
+        )
+        parts = [own, lists, substitution]
+        if not self.tame:
+            self.rng.shuffle(parts)
+        start = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+        return (start + "".join(parts)).removesuffix("\n") + last
+
+    def definition(self) -> tuple[str, str, str]:
+        """Return the lines of one setter, the values of the other, which sets lists, and what is below the first."""
+        listed = ["[a, b]", '["a", "b"]', "\n          - a\n          - b", "\n          - \"a\"\n          - 'b'"]
+        if self.tame:
+            return "          name: V\n          value: 'old'", listed[-1].replace("'", '"'), ""
+        listed += [
+            "\n            - a # one\n            # two\n            - 'b'\n",
+            "\n          - |-\n            a\n          - b",
+        ]
+        listed += [
+            "\n          - a # one\n\n          # two\n          - |\n            b\n",
+            "&l [a, b]",
+            "!!seq\n          - a",
+        ]
+        values = [
+            "'old'",
+            '"old"',
+            "old",
+            "'old'",
+            '"o\\x6cd"',
+            "!!str old",
+            "|-\n            old",
+            ">-\n            old\n",
+            "",
+        ]
+        values += ["&v old", "&v 'old' # anchored", "|- # block\n            old"]
+        value, chosen = self.rng.choice(values), self.rng.choice(listed)
+        more = "      x-more: *v\n" if "&v" in value and self.one_in(2) else ""
+        self.case.may_refuse |= bool(more) or chosen[0] in "&!"
+        if self.one_in(6):
+            return (
+                self.rng.choice(("          {name: V, value: 'old'}", "          { value: old , name: V }")),
+                chosen,
+                "",
+            )
+        line = f"          value: {value}" + ("" if "\n" in value or "#" in value else self.behind())
+        own = [f"          name: V{self.behind()}", line.rstrip() if not value else line]
+        extras = self.rng.choice(((), ("isSet: true",), ("setBy: me",), ("setBy: me", "isSet: true")))
+        own += [f"          {extra}{self.behind()}" for extra in extras]
+        if self.one_in(3):
+            own.insert(self.rng.randrange(len(own)), f"          {self.note()}")
+        if self.one_in(3):
+            own.reverse()
+        if self.one_in(12):
+            self.case.may_refuse = True
+            own.insert(0, "          ? required\n          : true")
+        return "\n".join(own), chosen, more
 
 
 def plain(key: str) -> str:
