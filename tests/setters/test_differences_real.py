@@ -261,6 +261,17 @@ def test_a_setter_is_listed_by_the_name_that_set_takes(both: Both) -> None:
         assert side.list().splitlines()[-1].split()[:2] == [name, "old"]
 
 
+def test_a_link_that_leads_out_is_refused(both: Both) -> None:
+    both.write("package/Krmfile", HEADER + setter("V", "old"))
+    both.write("outside.yaml", 'x: old # {"$openapi":"V"}\n')
+    for side in (both.theirs, both.ours):
+        (side.folder / "package/link.yaml").symlink_to("../outside.yaml")
+    assert both.theirs.set("package", "V", "new").returncode == 0
+    assert both.theirs.read("outside.yaml").startswith(b"x: new #")
+    assert both.ours.set("package", "V", "new").returncode == 1
+    assert both.ours.read("outside.yaml").startswith(b"x: old #")
+
+
 def test_every_row_of_the_table_has_its_test() -> None:
     text = (real.REPOSITORY / "README.md").read_text("utf-8")
     table = text.split("What differs from kustomize 3.8.7 on purpose")[1].split("\n\n")[1]

@@ -70,7 +70,7 @@ def test_a_package_goes_before_what_packages_share(tree: Path) -> None:
     [
         ('WORKERS: "4"\n', ["1: begins with no comment that says what it is for"]),
         ("# Large.\n- WORKERS\n", [" a values file is a mapping of names to values"]),
-        ("# Large.\nWORKERS: {a: 1}\nCPU_LIMIT: []\n", ["2: WORKERS needs a text", "3: CPU_LIMIT needs a text"]),
+        ("# Large.\nWORKERS: {a: 1}\nCPU_LIMIT: [[]]\n", ["2: WORKERS needs a text", "3: CPU_LIMIT needs a text"]),
         ("# Large.\nWORKRS: 4\n", ["2: no use case has a setter WORKRS (did you mean 'WORKERS'?)"]),
         ("# Large.\nWORKERS: 0\n", ["2: WORKERS takes a whole number from 1 to 1000, not '0'"]),
         (
