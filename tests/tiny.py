@@ -60,9 +60,10 @@ def replace(file: Path, old: str, new: str) -> None:
 
 def run(*words: object) -> tuple[int, str, str]:
     """Run a command line here, and return its exit code, and what it printed on stdout and stderr."""
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main.main([str(word) for word in words])
-    return code, out.getvalue(), err.getvalue()
+    return code, *(stream.buffer.getvalue().decode("utf-8", "surrogateescape") for stream in (out, err))
 
 
 def refused(*words: object) -> str:
