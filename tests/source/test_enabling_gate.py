@@ -35,6 +35,12 @@ def option(text: str) -> Callable[[Path], object]:
     return lambda use: tiny.write(use / "options/o/kustomization.yaml", OPTION + text)
 
 
+def relinked(file: Path) -> None:
+    """Let a link to the same bytes elsewhere take the place of a file."""
+    file.rename(file.parents[5] / file.name)
+    file.symlink_to(file.parents[5] / file.name)
+
+
 def resource(text: str) -> Callable[[Path], object]:
     return lambda use: tiny.write(use / "kustomization.yaml", f"resources:\n- sa.yaml\n- {text}\n")
 
@@ -51,6 +57,8 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a linked folder": (lambda use: [(use / "d").symlink_to("../.."), resource("d/victim.yaml")(use)], "leads to"),
     "a linked resource": (lambda use: [(use / "l.yaml").symlink_to("../../victim.yaml"), resource("l.yaml")(use)],
                           r"kustomization\.yaml:3:3: l\.yaml leads to .*, outside of"),
+    "a linked patch": (lambda use: relinked(use / "options/o/p.json6902"), "outside of|leads out|leads to"),
+    "a linked option": (lambda use: relinked(use / "options/o/kustomization.yaml"), "outside of|leads out|leads to"),
     "nothing": (lambda use: tiny.write(use / "kustomization.yaml", ""), r"use/kustomization\.yaml:1: is empty"),
     "comments": (lambda use: tiny.write(use / "kustomization.yaml", "# a\n"), r"use/kustomization\.yaml:1: is empty"),
 }  # fmt: skip
