@@ -197,7 +197,7 @@ def _parse(folder: str, file: str, handle: int, size: int) -> list[Item]:
         head = _object(stream.readline(_LINE), file)
         count = head.get("files")
         if head.get("form") != _FORM or not isinstance(count, int) or not 0 < count <= size:
-            raise _refusal(file, "it is not written as one is")
+            raise _refusal(file, "packyard did not write it")
         if head.get("owner") != os.geteuid():
             raise _refusal(file, "another user wrote it")
         at = stream.tell()
@@ -206,7 +206,7 @@ def _parse(folder: str, file: str, handle: int, size: int) -> list[Item]:
             at += len(line)
             item = _item(folder, _object(line, file), file, real)
             if at > _LIMIT or item.file in items or item.staged in names:
-                raise _refusal(file, "it is not written as one is")
+                raise _refusal(file, "packyard did not write it")
             items[item.file] = item
             names.add(item.staged)
     found = list(items.values())
@@ -221,7 +221,7 @@ def _object(line: bytes, file: str) -> dict[str, object]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise _refusal(file, "it is not written as one is")
+        raise _refusal(file, "packyard did not write it")
     return found
 
 
@@ -237,7 +237,7 @@ def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, st
         or not 0 <= size <= (0 if old is None else regular.LIMIT)
         or old == new
     ):
-        raise _refusal(journal, "it is not written as one is")
+        raise _refusal(journal, "packyard did not write it")
     if not _is_canonical(folder, path, real):
         raise _refusal(journal, f"it names {path!r}, which leads out of the folder")
     return Item(os.path.join(folder, path), old, new, size, staged)
@@ -261,5 +261,5 @@ def _is_canonical(folder: str, path: str, real: dict[str, str]) -> bool:
 def _refusal(file: str, why: str) -> InputError:
     import shlex
 
-    hint = f"nothing was done; look at it, and remove it: rm {shlex.quote(file)}"
-    return InputError(Problem(f"is no journal of packyard that can be followed: {why}", file=file, hint=hint))
+    hint = f"nothing was done; look at it, then remove it: rm {shlex.quote(file)}"
+    return InputError(Problem(f"this journal of an interrupted change cannot be used: {why}", file=file, hint=hint))
