@@ -40,7 +40,9 @@ def lexeme(old: Scalar, new: str) -> str:
     if old.style == ">":  # one line break is a blank, two are one
         text = re.sub(r"\n+", r"\g<0>\n", content) + text[len(content) :]
     lines = [indent + line if line else "" for line in text.split("\n")]
-    end = newline if kept else blank_lines(old.lexeme)
+    end = (
+        newline if kept else blank_lines(old.lexeme) or newline * bool(breaks)
+    )  # the last line of a file may have none
     return front + old.style + digits + chomp + comment + newline + newline.join(lines) + end
 
 
