@@ -6,9 +6,12 @@ A path is text with ``/``, relative to the bundle's top directory. Nothing here 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
-from packyard.files.paths import fold, reserved
+from packyard.files import paths
+from packyard.files.paths import fold
 
+_reserved = lru_cache(4096)(paths.reserved)  # the paths of a bundle are made of a few names
 _LENGTH, _DEPTH = 512, 32  # twice what ustar can hold; keeps the work for a hostile archive small
 
 
@@ -27,7 +30,7 @@ def fault(path: str) -> str | None:
     if "" in parts or "." in parts:
         return "has an empty part or a '.' in its path"
     for part in parts:
-        if reason := reserved(part):
+        if reason := _reserved(part):
             return reason if reason.startswith("has") else f"has a part {part!r}, which {reason}"
     return None
 
