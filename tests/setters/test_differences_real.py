@@ -174,6 +174,15 @@ def test_a_shared_substitution_is_no_cycle(both: Both) -> None:
     assert both.ours.read("r.yaml").startswith(b"x: n!bn!c #")
 
 
+def test_a_list_that_an_alias_repeats_is_refused(both: Both) -> None:
+    text = 'l: &x # {"$openapi":"V"}\n- a\nm: *x\n'
+    both.write("Krmfile", HEADER + setter("V", "", "      type: array\n").replace('value: ""', "listValues: [a]"))
+    both.write("r.yaml", text)
+    assert both.theirs.set(".", "V", "new").returncode == 0
+    assert both.ours.set(".", "V", "new").returncode == 1
+    assert both.ours.read("r.yaml") == text.encode()
+
+
 def test_an_item_that_stays_in_a_list_keeps_its_comments(both: Both) -> None:
     listed = setter("V", "", "      type: array\n").replace('value: ""', "listValues: [a, b]")
     both.write("Krmfile", HEADER + listed)

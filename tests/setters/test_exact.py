@@ -137,8 +137,10 @@ def test_as_many_items_as_can_stay_keep_their_lines(tmp_path: Path, newline: str
     assert made == newline.join(kept)
 
 
-def test_a_list_with_comments_inside_brackets_is_refused_by_its_line(tmp_path: Path) -> None:
-    refused(package(tmp_path, LISTED, f"{A}\nargs: [a, # first\n  b]\n"), r"r\.yaml:2:7: a list in brackets", A=["p"])
+def test_a_list_with_comments_inside_brackets_is_written_anew_if_no_item_stays(tmp_path: Path) -> None:
+    text = f"{A}\nargs: [a, # first\n  b, # second\n]\n# end\n"
+    refused(package(tmp_path, LISTED, text), r"r\.yaml:2:7: items of a list in brackets", A=["a", "p"])
+    assert after(tmp_path, A=["p", "q"]) == f'{A}\nargs: ["p", "q"]\n# end\n'
 
 
 def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:

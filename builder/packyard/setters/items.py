@@ -138,11 +138,14 @@ def _move(root: Sequence, source: Source, offset: int) -> None:
 
 
 def _in_brackets(node: Sequence, new: List[NewItem], same: List[int | None]) -> list[Edit]:
-    """Write a list in brackets anew; one with comments inside is refused, as its items have no lines of their own."""
-    if not any(comment.start < node.end for item in node.items for comment in _comments(item)):
+    """Write a list in brackets anew; where comments stand inside, none of its items may stay."""
+    inside = any(comment.start < node.end for item in node.items for comment in _comments(item))
+    if not inside or not any(at is not None for at in same):
         texts = [item.flow if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
         return [edit.fill(node, "[" + ", ".join(texts) + "]", [item.reads for item in new])]
-    raise InputError(node.problem("a list in brackets with comments inside cannot be replaced", "write an item a line"))
+    raise InputError(
+        node.problem("items of a list in brackets with comments inside cannot stay", "write an item a line")
+    )
 
 
 def _comments(item: Item) -> list[Comment]:
