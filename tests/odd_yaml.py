@@ -474,7 +474,7 @@ class Maker:
             own.reverse()
         if self.one_in(12):
             self.case.may_refuse = True
-            own.insert(0, "          ? required\n          : true")
+            own.insert(0, "          ? x-note\n          : true")
         return "\n".join(own), chosen, more
 
 
