@@ -100,10 +100,12 @@ def test_a_journal_that_is_not_as_packyard_writes_one_stops_the_command_and_chan
 ) -> None:
     root = make(tmp_path, REFUSED[what])
     before = everything(tmp_path)
-    with pytest.raises(InputError, match=r"\.packyard-journal: is no journal of packyard .*remove it: rm /"):
+    with pytest.raises(
+        InputError, match=r"\.packyard-journal: this journal of an interrupted change cannot be used: .*remove it: rm /"
+    ):
         change_setters(root, {"V": ["c"]})
     for back in (False, True):
-        with pytest.raises(InputError, match="is no journal of packyard"):
+        with pytest.raises(InputError, match="this journal of an interrupted change cannot be used"):
             Tree(root).settle(back=back)
     change_setters(root, {"V": ["c"]}, dry_run=True)
     assert everything(tmp_path) == before
@@ -132,7 +134,9 @@ def test_what_is_no_file_is_not_waited_for(put: Callable[[Path], None], name: st
     (root / JOURNAL).unlink()
     put(root / name)
     before = everything(tmp_path)
-    with pytest.raises(InputError, match=f"{name}: is no journal of packyard .*it is no regular file"):
+    with pytest.raises(
+        InputError, match=f"{name}: this journal of an interrupted change cannot be used: .*it is no regular file"
+    ):
         change_setters(root, {"V": ["c"]})
     assert everything(tmp_path) == before
 
@@ -151,7 +155,7 @@ def test_a_journal_above_in_a_folder_that_all_may_write_is_passed_over(tmp_path:
     (root / JOURNAL).unlink()
     (tmp_path / "work" / JOURNAL).write_bytes(journal({"path": "../victim"}))
     before = everything(tmp_path)
-    with pytest.raises(InputError, match=r"work/\.packyard-journal: is no journal"):
+    with pytest.raises(InputError, match=r"work/\.packyard-journal: this journal of an interrupted change cannot"):
         change_setters(root, {"V": ["c"]})
     assert everything(tmp_path) == before
     (tmp_path / "work").chmod(0o777)
