@@ -89,7 +89,7 @@ def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
     for flag in ("-q", "--quiet"):
         assert run(flag, "set", "A=2") == ("cm.yaml:5: a: 1 -> 2\n", "")
         assert run(flag, "undo") == ("Krmfile\ncm.yaml\n", "")
-        assert "must be of type integer" in run(flag, "set", "A=x")[1]
+        assert "A takes a whole number" in run(flag, "set", "A=x")[1]
         assert run(flag, "enable")[1] == ""
 
 
