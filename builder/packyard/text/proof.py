@@ -20,7 +20,7 @@ from packyard.text.document import parse_text
 from packyard.text.edit import Edit, apply, in_order
 from packyard.text.node import Alias, Collection, Comment, Document, Entry, Item, Mapping, Node, Part, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.span import attached, column, header_comment, parts_below
+from packyard.text.span import attached, column, end_of_lines, header_comment, parts_below
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class _Proof:
             edit = edits[place - 1] if place else None
             if edit is not None and part.start < self.regions[id(edit)][1]:
                 arrived[id(edit)].append(part)
-            elif any(c <= part.start and part.value.end <= d for _, _, c, d in self.free):
+            elif any(c <= part.start and _end(part.value) <= d for _, _, c, d in self.free):
                 self._arrive([part, *parts_below(part.value)])
             else:
                 staying.append(part)
@@ -332,7 +332,7 @@ class _Proof:
         for part in old.parts:
             if (type(part), part.start) in self.gone:
                 self._leave(part.value, part, old)
-            elif any(a <= part.start and part.value.end <= b for a, b, _, _ in self.free):
+            elif any(a <= part.start and _end(part.value) <= b for a, b, _, _ in self.free):
                 for below in (part, *parts_below(part.value)):
                     self.pinned += self._planned([*below.head, *below.foot])
             else:
@@ -415,6 +415,11 @@ class _Proof:
 
 def _key_of(node: Node) -> _Key:
     return type(node), node.start
+
+
+def _end(node: Node) -> int:
+    """Return the end of a node without the last line break and the blank lines of a block scalar."""
+    return min(node.end, end_of_lines(node))
 
 
 def _has_same_properties(old: Node, new: Node) -> bool:
