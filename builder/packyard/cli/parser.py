@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, by what its module declares."""
-    parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__), allow_abbrev=False)
+    parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__ or ""), allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(parser)
     arguments.add_story(parser)

@@ -225,10 +225,12 @@ def _plan(files: Mapping[str, bytes], reached: Reached, values: Mapping[str, str
 def _values(name: str, unset: bytes, edits: Sequence[Edit], data: bytes) -> Iterator[object]:
     """Yield the documents of a file as plain values.
 
-    The file as it was before its edits is parsed already. What an edit put there says what it means, unless it depends
-    on how it is indented.
+    The file as it was before its edits is parsed already. What an edit put in the place of a value says what it means,
+    unless it depends on how it is indented.
     """
-    if any("\n" in item.replacement or item.replacement.lstrip()[:1] in ("|", ">") for item in edits):
+    if any(
+        item.reads is None or "\n" in item.replacement or item.replacement.lstrip()[:1] in ("|", ">") for item in edits
+    ):
         unset, edits = data, ()
     instead = {(item.start, item.end): _value(item.replacement) for item in edits}
     for document in parse_shared(Source(name, unset.decode())):
