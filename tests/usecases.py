@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import combinations, product
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,18 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
 from packyard.source import package as packages
 from packyard.source import workspace
-from packyard.source.compose import Composed, compose
-from packyard.source.option import DEFINITIONS
+from packyard.source.compose import Composed, ComposedPackage, compose
+from packyard.source.option import DIRECTORY as OPTIONS
 from packyard.source.package import Package, UseCase
-from packyard.source.security import LEVELS
 
 Object = dict[str, Any]
 
+#: The levels of Pod Security, the strictest first.
+LEVELS = ("restricted", "baseline", "privileged")
+
 _DIRECTORY = "directory"
+#: Where a use case lies beside the options: as deep as most.
+_CASE = "mode/storage"
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
@@ -45,44 +48,26 @@ each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.na
 #: Every use case as it is composed, by ``PACKAGE/USE-CASE``: `test_golden` holds them to the sources.
 CASES = real.REPOSITORY / "tests/source/cases"
 
-_SET_VALUE = re.compile(rb"[^ \n]* # \{")
+
+def option_names(package: Package, use_case: UseCase) -> list[str]:
+    """Return the options of a package that fit a use case."""
+    return [each.name for each in whole(package).options.all if use_case.path in each.use_cases]
 
 
-def option_names(folder: Path) -> list[str]:
-    """Return the options of a use case, by its folder below `CASES`."""
-    return sorted(each.name for each in folder.glob("options/*"))
+def option_pairs(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
+    """Return the pairs of options that fit a use case; some exclude each other."""
+    return list(combinations(option_names(package, use_case), 2))
 
 
-@cache
-def option_pairs() -> Mapping[Path, Sequence[tuple[str, str]]]:
-    """Return the pairs of options by the folder of their use case below `CASES`.
-
-    A pair that does the same in several use cases, whatever its setters and names are, stands in the first of them.
-    """
-    found: dict[tuple[tuple[str, bytes], ...], tuple[Path, tuple[str, str]]] = {}
-    for folder in sorted(each.parent for each in CASES.rglob("options")):
-        does = {name: deeds(folder / "options" / name) for name in option_names(folder)}
-        for pair in combinations(does, 2):
-            found.setdefault(does[pair[0]] + does[pair[1]], (folder, pair))
-    return {folder: [pair for other, pair in found.values() if other == folder] for folder, _ in found.values()}
-
-
-def pairs_together(folder: Path) -> list[tuple[str, str]]:
-    """Return the `option_pairs` of a use case, by its folder, that do not exclude each other."""
-    return [pair for pair in option_pairs().get(folder, ()) if not are_rivals(folder, pair)]
-
-
-def deeds(folder: Path) -> tuple[tuple[str, bytes], ...]:
-    """Return what an option does: its operations and definitions, and the names of its other files."""
-    return tuple(
-        (file.name, b"" if file.suffix == ".yaml" else _SET_VALUE.sub(b"# {", file.read_bytes()))
-        for file in sorted(folder.iterdir())
-    )
+def deeds(package: Package, option: str) -> Mapping[str, bytes]:
+    """Return the files of an option as a package has it."""
+    (found,) = [each.files for each in whole(package).options.all if each.name == option]
+    return found
 
 
 @dataclass(frozen=True)
 class Directory:
-    """One use case's directory with its options, in memory."""
+    """One use case's directory, in memory, with the options of its package that fit it in ``options/``."""
 
     files: Mapping[str, bytes]
 
@@ -108,44 +93,43 @@ class Directory:
     @property
     def options(self) -> list[str]:
         """The names of what may be enabled."""
-        return sorted({path.split("/")[1] for path in self.files if path.startswith("options/")})
+        return sorted({path.split("/")[1] for path in self.files if path.count("/") > 1})
 
     def build(self, kustomize: Path, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
         return build_all(kustomize, namespace, [(self, options)])[0]
 
     def write(self, folder: Path, fields: Object) -> None:
-        """Write the directory, with more ``fields`` in its kustomization.
+        """Write the directory, with more ``fields`` in its kustomization, and the options beside it.
 
-        What an option requires has its example, as a user writes it who adds the option as a component.
+        What an option requires has its example, as a user sets it who adds the option as a component.
         """
         for path, data in {**self.files, **self._filled_options}.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
-        with (folder / "kustomization.yaml").open("a") as kustomization:
+            file = folder / (path if path.startswith(f"{OPTIONS}/") else f"{_CASE}/{path}")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        with (folder / _CASE / "kustomization.yaml").open("a") as kustomization:
             kustomization.write(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
-        """Return the objects as they stand in the files, in no namespace."""
-        own = [path for path in self.files if re.fullmatch(r"[^/]+\.yaml", path) and path != "kustomization.yaml"]
-        return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        """Return the objects as they stand in the files that the kustomization lists, in no namespace."""
+        listed = yaml.load(self.files["kustomization.yaml"], Loader=yaml.CSafeLoader)["resources"]
+        return [item for path in listed for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
 
     @cached_property
     def _filled_options(self) -> Mapping[str, bytes]:
-        found: dict[str, bytes] = {}
-        for path, data in self.files.items():
-            folder, _, name = path.rpartition("/")
-            option = Directory({"Krmfile": data}) if name == DEFINITIONS else None
-            if option and option.examples:
-                patches = {each: self.files[each] for each in self.files if each.startswith(folder) and each != path}
-                planned = _plan(PackageFiles(data, patches), option.examples)
-                found |= {each: planned.files[each] for each in patches if each in planned.files}
-        return found
+        inside = {path.partition("/")[2]: data for path, data in self.files.items() if path.startswith(f"{OPTIONS}/")}
+        if "Krmfile" not in inside:
+            return {}
+        options = Directory(inside)
+        resources = {path: data for path, data in inside.items() if path.endswith(".yaml")}
+        filled = _plan(PackageFiles(inside["Krmfile"], resources), options.examples).files if options.examples else {}
+        return {f"{OPTIONS}/{path}": data for path, data in filled.items()}
 
     @property
     def _package_files(self) -> PackageFiles:
-        resources = {path: data for path, data in self.files.items() if path.endswith(".yaml")}
-        return PackageFiles(self.files["Krmfile"], resources)
+        resources = {path: data for path, data in self.files.items() if path.endswith(".yaml") and "/" not in path}
+        return PackageFiles(self.files.get("Krmfile", b""), resources)
 
 
 def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
@@ -157,8 +141,7 @@ def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
 def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:
     """Build several directories, each with some of its options, in one run of kustomize.
 
-    A label tells their objects apart, for those of the whole cluster have no namespace. One that brings a namespace is
-    put in none: kustomize would give that the name of the other.
+    A label tells their objects apart, for those of the whole cluster have no namespace.
     """
     found: list[list[Object]] = [[] for _ in wanted]
     if not wanted:
@@ -166,11 +149,11 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
     with tempfile.TemporaryDirectory() as folder:
         apart = [f"namespace-{number}-of-{len(wanted)}" for number in range(len(wanted))]
         for name, (directory, options) in zip(apart, wanted, strict=True):
-            components = [f"options/{option}" for option in options]
+            components = [f"../../{OPTIONS}/{option}" for option in options]
             fields: Object = {"components": components, "labels": [{"pairs": {_DIRECTORY: name}}]}
-            brings = any(item["kind"] == "Namespace" for item in directory.parse())
-            directory.write(Path(folder, name), fields if brings else {"namespace": name, **fields})
-        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": apart}))
+            directory.write(Path(folder, name), {"namespace": name, **fields})
+        cases = [f"{name}/{_CASE}" for name in apart]
+        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": cases}))
         done = subprocess.run([kustomize, "build", folder], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
@@ -181,29 +164,38 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
 
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
-    return Directory(composed(package, use_case).shipped)
+    fitting = option_names(package, use_case)
+    beside = {path: data for path, data in whole(package).options.files.items() if path.split("/")[0] in fitting}
+    if beside and "Krmfile" in whole(package).options.files:
+        beside["Krmfile"] = whole(package).options.files["Krmfile"]
+    found = composed(package, use_case).files
+    return Directory({**found, **{f"{OPTIONS}/{path}": data for path, data in beside.items()}})
 
 
 def composed(package: Package, use_case: UseCase) -> Composed:
-    """Return a use case as it is composed, once for all tests."""
-    key = (package.name, use_case.path)
-    if key not in _COMPOSED:
-        _COMPOSED[key] = compose(CATALOGUE, package, use_case)
-    return _COMPOSED[key]
+    """Return a use case as it is composed."""
+    return next(each for each in whole(package).use_cases if each.use_case.path == use_case.path)
 
 
-_COMPOSED: dict[tuple[str, str], Composed] = {}
+def whole(package: Package) -> ComposedPackage:
+    """Return a package as it is composed, once for all tests."""
+    if package.name not in _COMPOSED:
+        _COMPOSED[package.name] = compose(CATALOGUE, package)
+    return _COMPOSED[package.name]
+
+
+_COMPOSED: dict[str, ComposedPackage] = {}
 
 
 def _distinct() -> Iterator[tuple[Package, UseCase]]:
-    """Yield all use cases, but one that several packages ship to the byte only once: that of a shared list, say."""
-    seen: dict[object, list[tuple[Package, UseCase]]] = {}
+    """Yield all use cases, but one that several packages ship to the byte only once: that of a volume, say."""
+    seen: list[Mapping[str, bytes]] = []
     for package in PACKAGES:
         for use_case in package.use_cases:
-            alike = seen.setdefault((use_case.path, use_case.base, use_case.overlays), [])
-            if use_case.axes or not any(shipped(*each).files == shipped(package, use_case).files for each in alike):
+            files = composed(package, use_case).files
+            if files not in seen:
+                seen.append(files)
                 yield package, use_case
-            alike.append((package, use_case))
 
 
 USE_CASES = list(_distinct())
@@ -217,26 +209,6 @@ def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
     found = json.loads(json.dumps(objects).replace(json.dumps(namespace), json.dumps(other)))
     assert isinstance(found, list)
     return found
-
-
-def are_rivals(folder: Path, pair: Iterable[str]) -> bool:
-    """Say whether two options of a use case, by its folder, exclude each other.
-
-    The patches say so: one replaces or removes what is at or below a path that the other changes.
-    """
-    one, other = (_changed(folder / "options" / name) for name in pair)
-    return any(
-        here == there or here.startswith(there + "/") or there.startswith(here + "/")
-        for here, there in product(one, other)
-        if not (here == there and here.endswith("/-"))
-    )
-
-
-@cache
-def _changed(option: Path) -> list[str]:
-    """Return the paths that an option changes, each behind the name of its file, which stands for an object."""
-    files = {file.name: yaml.load(file.read_bytes(), yaml.CSafeLoader) for file in option.glob("*.json6902")}
-    return [f"{name}{item['path']}" for name, operations in files.items() for item in operations]
 
 
 def level(objects: Iterable[Object]) -> str:

@@ -131,18 +131,20 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
                     file.write_text("s3://bucket\n")
 
 
-def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some workloads."""
-    for item in workloads:
-        for each in _volumes(item):
-            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
-                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
+    """Make the directories of the input data on every storage of some objects, where their environment says."""
+    environments = [item["data"] for item in objects if item["kind"] == "ConfigMap" and "data" in item]
+    named = [each["DATASET_DIR"] for each in environments if each.get("DATASET_DIR", "").startswith("/data/")]
+    for each in _volumes(list(objects)):
+        if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            for path in named:
+                (cluster.storage(each) / PurePosixPath(path).relative_to("/data")).mkdir(parents=True, exist_ok=True)
 
 
 def _volumes(value: Any) -> Iterator[Object]:
     """Yield the volumes of all pods in a workload."""
-    if isinstance(value, dict):
-        yield from value.get("volumes", [])
+    if isinstance(value, dict) and isinstance(value.get("volumes"), list):
+        yield from value["volumes"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
         yield from _volumes(each)
 
