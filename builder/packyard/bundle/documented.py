@@ -44,8 +44,8 @@ class DocumentedUseCase:
 class DocumentedParameter:
     """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns (none: all).
 
-    ``required_in`` are those in which it has to be set. ``values`` has what it ships with, and the use cases where that is so, as patterns, where there are several; an empty
-    text stands for what has to be set.
+    ``required_in`` are those in which it has to be set. ``values`` has what it ships with, and the use cases where that
+    is so, as patterns, where there are several; an empty text stands for what has to be set.
     """
 
     name: str
