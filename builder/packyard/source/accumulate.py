@@ -22,6 +22,8 @@ from packyard.text.node import Mapping as MappingNode
 MAX_OBJECTS = 1000
 #: What is not applied, nor shipped: an object that only serves composing.
 LOCAL = "config.kubernetes.io/local-config"
+#: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
+RUN = "run"
 
 
 class Object:
@@ -121,14 +123,17 @@ def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | 
 
 
 def file_names(objects: list[Object]) -> list[str]:
-    """Name each object's file for its kind; objects of one kind keep the names of the files they came from."""
+    """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names."""
     kinds = Counter(item.identity[1] for item in objects)
-    names = [
-        f"{parts.dashed(item.identity[1]) if kinds[item.identity[1]] == 1 else item.stem}.yaml" for item in objects
-    ]
+    names = [f"{_stem(item, alone=kinds[item.identity[1]] == 1)}.yaml" for item in objects]
     twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
-    refuse(item.problem(f"two objects would be written to {item.stem}.yaml: one object a file") for item in twice)
+    refuse(item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}") for item in twice)
     return names
+
+
+def _stem(item: Object, *, alone: bool) -> str:
+    _, kind, _, name = item.identity
+    return parts.dashed(kind) if alone or name == RUN else name.removeprefix(f"{RUN}-")
 
 
 def _add(objects: list[Object], item: Object) -> None:

@@ -4,8 +4,8 @@
     options/debug/kustomization.yaml    a Component; what the comment that begins it says describes it
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
 
-Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target and all of
-its ``test`` operations hold. Patches for kinds that no use case of the package has are left out of the package's copy.
+Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths of
+its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package has are left out of the package's copy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from packyard.source import words as words_of
 from packyard.source.accumulate import Object, accumulate
 from packyard.source.idle import Idle, join
 from packyard.source.parts import KUSTOMIZATION, Part, Patch
-from packyard.source.patch import TestError
+from packyard.source.patch import MisfitError
 from packyard.source.words import Words
 from packyard.source.workspace import OPTIONS, Workspace
 from packyard.text import aliases, span
@@ -104,7 +104,7 @@ def _option(
         if nothing is not None and not all(nothing.values()):
             fitting.append(path)
             reached.append(nothing)
-    idle += reached
+    idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]
     if not fitting:
         return None, Definitions(), {}
     lacking = [patch for patch in part.patches if join(reached).get(patch.key)]
@@ -125,7 +125,7 @@ def _try(part: Part, objects: Sequence[Object]) -> Idle | None:
     tried: list[Idle] = []
     try:
         accumulate(part, [item.copy() for item in objects], tried)
-    except TestError:
+    except MisfitError:
         return None
     return join(tried)
 

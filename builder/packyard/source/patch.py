@@ -49,8 +49,8 @@ def like(part: _Part, other: Part) -> _Part:
     return part
 
 
-class TestError(InputError):
-    """An RFC 6902 ``test`` that failed: the object is not what the patch is for."""
+class MisfitError(InputError):
+    """An RFC 6902 ``test`` that failed, or a path that leads nowhere: the object is not what the patch is for."""
 
 
 class Working:
@@ -136,7 +136,7 @@ def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> 
     elif name == "replace":
         place.replace(entry.value, entry.comment)
     elif not place.has(entry.value):
-        raise TestError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
+        raise MisfitError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
 
 def _refuse_ambiguous(value: Node) -> None:
@@ -163,7 +163,7 @@ class _Place:
             found = self._child(parent, step)
             if found is None or not isinstance(found.value, Collection):
                 reached = "/" + "/".join(above[: position + 1])
-                raise InputError(
+                raise MisfitError(
                     operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
             parent = found.value = working.of(found.value)
@@ -180,7 +180,7 @@ class _Place:
         """Return the entry or item there; one that is missing is an error."""
         found = self._child(self.parent, self.last)
         if found is None:
-            raise InputError(self.operation.problem(f"path {self.pointer} does not exist"))
+            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist"))
         return found
 
     def has(self, value: Node) -> bool:
@@ -204,7 +204,7 @@ class _Place:
         assert isinstance(self.parent, Sequence)
         size = len(self.parent.items)
         if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
-            raise InputError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
+            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
         item = Item(value, value.start)
         item.comment = comment
         self.parent.items.insert(size if self.last == "-" else int(self.last), item)
