@@ -1,8 +1,8 @@
 """A run with a chief ends with it, however long its workers and parameter servers would go on.
 
-TensorFlow 2 has them serve for ever: ``server.join()`` in the section "Example code for worker and parameter servers" of
-tensorflow/python/distribute/parameter_server_strategy_v2.py. That of TensorFlow 1, whose workers have loops of their own,
-may fail when the chief is gone: it closes the sessions.
+TensorFlow 2 has them serve for ever: ``server.join()`` in "Example code for worker and parameter servers" of
+tensorflow/python/distribute/parameter_server_strategy_v2.py. With TensorFlow 1 workers have loops of their own, and may
+fail when the chief is gone, which closes their sessions.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ _FAILS_TOO = "connection.recv(1)\nsys.exit('Session was closed')"
 _FAILS_BEFORE = "sys.exit('out of memory') if own == cluster['worker'][0] else time.sleep(600)"
 _WAITS = "time.sleep(600)"
 
-USE_CASES = [
-    pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+#: One use case of each package and base; the others differ in their storage.
+USE_CASES = {
+    (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
     for package in PACKAGES
     for use_case in package.use_cases
     if any("chief=1" in item.get("data", {}).get("CLUSTER", "") for item in shipped(package, use_case).parse())
-]
-each_run_with_a_chief = pytest.mark.parametrize(("package", "use_case"), USE_CASES)
+}
+each_run_with_a_chief = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values())
 
 
 @each_run_with_a_chief
@@ -141,7 +142,9 @@ def test_runs_with_the_python_of_an_image(version: tuple[int, int], new_cluster:
             "spec": {"clusterIP": "None", "selector": {"app": "set"}, "publishNotReadyAddresses": True},
         },
     ]
-    jobs = [yaml.safe_load(_SET % {"role": role, "python": real.python_of(version)}) for role in ("chief", "worker", "ps")]
+    jobs = [
+        yaml.safe_load(_SET % {"role": role, "python": real.python_of(version)}) for role in ("chief", "worker", "ps")
+    ]
     server = "assert 'S3_ENDPOINT' not in os.environ\n" + _SERVES
     pods = started([*objects, *jobs], new_cluster, chief=_DONE, server=server)
     assert [pod.wait() for pod in pods] == [0] * 3, "".join(pod.log for pod in pods)
