@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from packyard.bundle import documented, readme, reasons, requirements
+from packyard.bundle import describe, documented, readme, reasons, requirements
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.documented import DocumentedUseCase
 from packyard.bundle.draft import MARK, README, Draft
-from packyard.bundle.manifest import Parameter, UseCase
 from packyard.errors import refuse
 from packyard.setters import krmfile
 from packyard.setters.listing import Row, rule_rows
@@ -40,8 +39,8 @@ def _draft(workspace: Workspace, package: Package, version: str) -> Draft:
     lacking = (problem for item in composed for problem in reasons.check(package, item, objects[item.use_case.path]))
     refuse({str(problem): problem for problem in lacking}.values())
     rows = {item.use_case.path: item.rows() for item in composed}
-    described = {path: _describe(objects[path], rows[path]) for path in objects}
-    told = [_document(item, rows[item.use_case.path], described[item.use_case.path]) for item in composed]
+    described = {item.use_case.path: describe.use_case(item.package_files()) for item in composed}
+    told = [_document(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed]
     members = [
         Member(path=f"{workspace.prefix}/{item.use_case.path}/{path}", data=data)
         for item in composed
@@ -61,21 +60,12 @@ def _draft(workspace: Workspace, package: Package, version: str) -> Draft:
         model=package.model,
         members=tuple(members),
         use_cases={f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()},
+        images=tuple(sorted({image for use_case in told for image in use_case.images})),
         idle=idle.below(idle.join(item.idle for item in composed), workspace.root_dir),
     )
 
 
-def _describe(objects: Sequence[Mapping[str, object]], rows: Sequence[Row]) -> UseCase:
-    setters = {
-        row.name: Parameter(
-            type=row.type or "string", required=row.required, default=row.default, description=row.description
-        )
-        for row in rows
-    }
-    return UseCase(setters=setters, images=requirements.images(objects), requirements=requirements.find(objects))
-
-
-def _document(item: Composed, rows: list[Row], described: UseCase) -> DocumentedUseCase:
+def _document(item: Composed, rows: list[Row], objects: Sequence[Mapping[str, object]]) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         axes=item.use_case.axes,
@@ -83,8 +73,8 @@ def _document(item: Composed, rows: list[Row], described: UseCase) -> Documented
         rules=rule_rows(item.rules, item.definitions, krmfile.NAME),
         options=item.options,
         objects=list(item.objects),
-        requirements=[str(requirement) for requirement in described.requirements],
-        images=list(described.images),
+        requirements=[str(requirement) for requirement in requirements.find(objects)],
+        images=list(requirements.images(objects)),
     )
 
 

@@ -13,8 +13,9 @@ from packyard.cluster import scalars
 from packyard.cluster.scalars import Plain
 from packyard.errors import InputError, Problem
 from packyard.text.document import check_keys, parse_text
-from packyard.text.node import Alias, Document, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.node import Alias, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
+from packyard.text.unaliased import unaliased
 
 #: What a node can be: a scalar, a list, or a mapping by text.
 Value = Plain | list["Value"] | dict[str, "Value"]
@@ -27,11 +28,15 @@ MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Object:
-    """A Kubernetes object and the place that it was read from; ``root`` may be changed."""
+    """A Kubernetes object and the place that it was read from; ``root`` may be changed.
+
+    ``node`` is what patches change, of objects that are read to be patched; `refresh` reads ``root`` from it again.
+    """
 
     root: dict[str, Value]
     file: str
     line: int
+    node: Mapping | None = None
 
     @property
     def api_version(self) -> str:
@@ -59,36 +64,55 @@ class Object:
         """The object's namespace; empty where it names none."""
         return _text(self.metadata.get("namespace"))
 
+    def texts(self, name: str) -> dict[str, str]:
+        """Return the labels or the annotations, those that are text."""
+        found = self.metadata.get(name)
+        return {key: _text(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+    def refresh(self) -> None:
+        """Read the object's values again, after its node was changed."""
+        assert self.node is not None
+        value = _Reader().read(self.node)
+        assert isinstance(value, dict)
+        self.root = value
+        _write_out_annotations(self, self.node)
+
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the object, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-def parse(source: Source) -> list[Object]:
-    """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
+def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
+    """Read every object of a file; lists of objects are taken apart, empty documents are passed over.
+
+    Objects that are read ``to_patch`` have nodes of their own, without aliases.
+    """
     found: list[Object] = []
     for document in parse_text(source):
         check_keys(document)
         if document.root is not None and not _is_null(document.root):
-            found += _objects(_Reader().read(document.root), document)
+            root = unaliased(document.root) if to_patch else document.root
+            found += _objects(_Reader().read(root), root, keep=to_patch)
     return found
 
 
-def _objects(value: Value, document: Document) -> Iterator[Object]:
-    root = document.root
-    assert root is not None
-    line, _ = document.source.locate(root.start)
+def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
+    line, _ = root.source.locate(root.start)
     if not isinstance(value, dict):
-        raise InputError(Problem("is no Kubernetes object", file=document.source.name, line=line))
-    found = Object(value, document.source.name, line)
+        raise InputError(Problem("is no Kubernetes object", file=root.source.name, line=line))
+    found = Object(value, root.source.name, line, root if keep and isinstance(root, Mapping) else None)
     if not found.kind:
         raise InputError(found.problem("an object without a kind"))
     items = value.get("items")
     if found.kind.endswith("List") and "items" in value:
         if not isinstance(items, list) and items is not None:
             raise InputError(found.problem(f"items of {found.kind} are no list"))
-        for item in items or ():
-            yield from _objects(item, document)
+        nodes = root.get("items") if isinstance(root, Mapping) else None
+        inner = (
+            [item.value for item in nodes.items] if keep and isinstance(nodes, Sequence) else [root] * len(items or ())
+        )
+        for item, node in zip(items or (), inner, strict=True):
+            yield from _objects(item, node, keep=keep)
         return
     if not found.name and not found.kind.endswith("List"):
         raise InputError(found.problem(f"{found.kind} without metadata.name"))

@@ -133,7 +133,7 @@ def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> 
         place.add(entry.value, entry.comment)
     elif name == "replace":
         place.replace(entry.value, entry.comment)
-    elif _plain(place.part().value) != _plain(entry.value):
+    elif not place.is_absent(entry.value) and _plain(place.part().value) != _plain(entry.value):
         raise InputError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
 
@@ -173,6 +173,10 @@ class _Place:
         if isinstance(parent, Sequence) and step.isdigit() and int(step) < len(parent.items):
             return parent.items[int(step)]
         return None
+
+    def is_absent(self, value: Node) -> bool:
+        """Say whether nothing is there, and ``value`` is null: a test of null holds for what is not there."""
+        return isinstance(value, Scalar) and _is_null(value) and self._child(self.parent, self.last) is None
 
     def part(self) -> Part:
         """Return the entry or item there; one that is missing is an error."""
