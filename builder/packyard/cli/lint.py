@@ -42,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     copies = [copy for folder in folders for copy in _copies(Path(folder))]
     if names and not here:
         raise InputError(Problem(f"is no directory, and no {FILE} here or above has it as a package", file=names[0]))
-    composed, findings = _composed(arguments, here, names) if here and (names or not folders) else ([], [])
+    composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
-    findings += lint_catalogue(composed, judges=judging)
+    findings = lint_catalogue(composed, judges=judging)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
@@ -111,10 +111,8 @@ def _of_options(directory: Path) -> Iterator[Finding]:
             yield from (finding("option-does-not-apply", "error", problem) for problem in error.problems)
 
 
-def _composed(
-    arguments: argparse.Namespace, here: Workspace, names: list[str]
-) -> tuple[list[PackageFiles], list[Finding]]:
-    """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
+def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:
+    """Compose packages, or find them composed."""
     from packyard.bundle.composing import Composing
     from packyard.source import whole
 
@@ -124,5 +122,4 @@ def _composed(
     fanout.finish(cache_dir, (item.fault for item in made))
     if made and {*here.package_names()} <= {*(names or here.package_names())}:
         whole.check(here, {name for item in made for name in item.options}, (item.idle for item in made))
-    lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
-    return [files for item in made for files in item.files], lacking
+    return [files for item in made for files in item.files]

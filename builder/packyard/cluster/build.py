@@ -10,16 +10,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cluster import kustomization, manifest, namespace, objects, target
-from packyard.cluster.kustomization import HINT, MAX_BYTES, MAX_FILES, Budget, Kustomization, Patch, find, read
+from packyard.cluster import kustomization, manifest, namespace, objects
+from packyard.cluster.kustomization import HINT, MAX_BYTES, MAX_FILES, Budget, Kustomization, find, read
 from packyard.cluster.objects import Object
 from packyard.errors import BeyondError, InputError
 from packyard.files import regular
 from packyard.files.paths import Gate
 from packyard.options import folder
-from packyard.source import patch as operations
+from packyard.source.accumulate import Object as Part
+from packyard.source.accumulate import apply
+from packyard.source.parts import Patch
+from packyard.text.document import walk
 from packyard.text.node import Mapping, Scalar, Source
-from packyard.text.node import Sequence as SequenceNode
 
 __all__ = ["HINT", "MAX_BYTES", "MAX_FILES", "Budget", "build", "find", "read", "try_components"]
 
@@ -118,59 +120,26 @@ class _Accumulation:
 
     def _patch(self, change: Patch) -> list[Object]:
         """Patch the objects that a patch is for, and return them."""
-        root = change.root
-        if change.target is not None:
-            words = change.target
-            found = [
-                item
-                for item in self.items
-                if target.selects(words, _identity(item), item.texts("labels"), item.texts("annotations"))
-            ]
-        elif isinstance(root, Mapping):
-            wanted = _named(root)
-            found = [item for item in self.items if _identity(item) == wanted]
-            if not found:
-                raise InputError(root.problem(f"there is no {wanted[1]} {wanted[3]!r} of {wanted[0]} to patch"))
-        else:
-            raise InputError(change.node.problem("a list of operations needs a target", "target: {kind: Job}"))
-        for item in found:
-            _change(item, root, has_target=change.target is not None)
-        return found
+        parts = [Part(item.node, "") for item in self.items if item.node is not None]
+        by_part = dict(zip(map(id, parts), self.items, strict=True))
+        reached = [(by_part[id(part)], part) for part in apply(change, parts)]
+        for item, part in reached:
+            _take(item, part, change)
+        return [item for item, _ in reached]
 
 
-def _change(item: Object, root: Mapping | SequenceNode, *, has_target: bool) -> None:
+def _take(item: Object, part: Part, change: Patch) -> None:
+    """Give an object what a patch made of it."""
+    before = (item.api_version, item.kind, item.namespace, item.name)
     assert item.node is not None
-    before = _identity(item)
-    if isinstance(root, SequenceNode):
-        operations.apply_operations(item.node, root)
-    else:
-        operations.merge(item.node, _nameless(root) if has_target else root)
-    item.refresh()
-    if _identity(item) != before:
-        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: that is beyond packyard's own build"
-        raise BeyondError(root.problem(message, HINT))
-
-
-def _identity(item: Object) -> tuple[str, str, str, str]:
-    return item.api_version, item.kind, item.namespace, item.name
-
-
-def _named(root: Mapping) -> tuple[str, str, str, str]:
-    """Return which object a strategic merge without a target names."""
-    metadata = root.mapping("metadata")
-    texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
-    return root.text("apiVersion"), root.text("kind"), texts[0], texts[1]
-
-
-def _nameless(root: Mapping) -> Mapping:
-    """Return a strategic merge without what names its object: a target has selected the objects."""
-    found = operations.clone(root)
-    assert isinstance(found, Mapping)
-    found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
-    metadata = found.mapping("metadata")
-    if metadata:
-        metadata.entries = [entry for entry in metadata.entries if entry.name not in ("name", "namespace")]
-    return found
+    if any(isinstance(node, Mapping) and node.get("<<") is not None for node in walk(item.node)):
+        raise BeyondError(
+            change.problem(f"patches {item.file}, which has merge keys: beyond packyard's own build", HINT)
+        )
+    item.refresh(part.root)
+    if (item.api_version, item.kind, item.namespace, item.name) != before:
+        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: beyond packyard's own build"
+        raise BeyondError(change.problem(message, HINT))
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

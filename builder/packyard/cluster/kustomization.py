@@ -11,21 +11,25 @@ Any other field is refused by name and line: whoever uses one has, or can instal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.cluster import target
+from packyard.cluster import objects
 from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
 from packyard.files.paths import Gate
 from packyard.options.folder import FILES
-from packyard.text.document import check_keys, decode, parse_one, parse_text
+from packyard.source import selector
+from packyard.source.fields import Fields
+from packyard.source.parts import Patch
+from packyard.text import aliases
+from packyard.text.document import decode, parse_one
+from packyard.text.node import Document
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.scalar import implicit_type
-from packyard.text.unaliased import unaliased
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
@@ -36,15 +40,6 @@ _VERSIONS = {"Kustomization": "kustomize.config.k8s.io/v1beta1", "Component": "k
 _FIELDS = ("apiVersion", "kind", "resources", "components", "patches", "namespace")
 _PATCH_FIELDS = ("path", "patch", "target")
 _MOST = 20  # problems that get a hint
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself)."""
-
-    root: MappingNode | SequenceNode
-    target: Mapping[str, str] | None
-    node: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,27 +197,26 @@ def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
             raise BeyondError(
                 *(each.key.problem(f"{each.name} of a patch is beyond packyard's own build", HINT) for each in others)
             )
-        selected = entry.get("target")
-        words = target.parse(selected) if selected is not None and not _is_null(selected) else None
-        yield Patch(_patch_root(entry, file, left), words, entry)
+        fields = Fields(entry, str(file), "patches")
+        target = selector.read(fields, "target") if entry.get("target") is not None else None
+        for key in ("path", "patch"):
+            fields.text(key, "")
+        fields.done()
+        yield Patch(_document(entry, file, left), target, entry)
 
 
-def _patch_root(entry: MappingNode, file: Path, left: Budget) -> MappingNode | SequenceNode:
+def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     """Return what a patch does; in place or in a file beside the kustomization."""
     path, inline = entry.get("path"), entry.get("patch")
     given = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
     if len(given) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(given[0], file, left) if given[0] is path else _in_place(given[0])
-    documents = [document for document in parse_text(source) if document.root is not None]
+    documents = [document for document in aliases.read(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))
-    check_keys(documents[0])
-    assert documents[0].root is not None
-    root = unaliased(documents[0].root)
-    if not isinstance(root, MappingNode | SequenceNode):
-        raise InputError(given[0].problem("a patch is a mapping or a list of operations"))
-    return root
+    objects.check(documents[0].root)
+    return documents[0]
 
 
 def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:

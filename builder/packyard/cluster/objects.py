@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from packyard.cluster import scalars
 from packyard.cluster.scalars import Plain
 from packyard.errors import InputError, Problem
+from packyard.text import aliases
 from packyard.text.document import check_keys, parse_text
 from packyard.text.node import Alias, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
-from packyard.text.unaliased import unaliased
 
 #: What a node can be: a scalar, a list, or a mapping by text.
 Value = Plain | list["Value"] | dict[str, "Value"]
@@ -30,7 +30,7 @@ MAX_DEPTH = 200
 class Object:
     """A Kubernetes object and the place that it was read from; ``root`` may be changed.
 
-    ``node`` is what patches change, of objects that are read to be patched; `refresh` reads ``root`` from it again.
+    ``node`` is what patches change, of objects that are read to be patched.
     """
 
     root: dict[str, Value]
@@ -64,18 +64,12 @@ class Object:
         """The object's namespace; empty where it names none."""
         return _text(self.metadata.get("namespace"))
 
-    def texts(self, name: str) -> dict[str, str]:
-        """Return the labels or the annotations, those that are text."""
-        found = self.metadata.get(name)
-        return {key: _text(value) for key, value in found.items()} if isinstance(found, dict) else {}
-
-    def refresh(self) -> None:
-        """Read the object's values again, after its node was changed."""
-        assert self.node is not None
-        value = _Reader().read(self.node)
+    def refresh(self, node: Mapping) -> None:
+        """Take the values of a node that patches made of the object's."""
+        value = _Reader().read(node)
         assert isinstance(value, dict)
-        self.root = value
-        _write_out_annotations(self, self.node)
+        self.root, self.node = value, node
+        _write_out_annotations(self, node)
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the object, by its place."""
@@ -85,15 +79,21 @@ class Object:
 def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
     """Read every object of a file; lists of objects are taken apart, empty documents are passed over.
 
-    Objects that are read ``to_patch`` have nodes of their own, without aliases.
+    Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
     """
     found: list[Object] = []
-    for document in parse_text(source):
-        check_keys(document)
+    for document in aliases.read(source) if to_patch else parse_text(source):
+        if not to_patch:
+            check_keys(document)
         if document.root is not None and not _is_null(document.root):
-            root = unaliased(document.root) if to_patch else document.root
-            found += _objects(_Reader().read(root), root, keep=to_patch)
+            found += _objects(_Reader().read(document.root), document.root, keep=to_patch)
     return found
+
+
+def check(root: Node | None) -> None:
+    """Refuse what cannot be read, nests too deep, or stands for too many values."""
+    if root is not None:
+        _Reader().read(root)
 
 
 def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
@@ -145,6 +145,8 @@ class _Reader:
 
     def read(self, node: Node, flow: bool = False, level: int = 0) -> Value:
         value: Value
+        if level > MAX_DEPTH:
+            raise InputError(node.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
         if isinstance(node, Alias):
             return self._resolve(node, level)
         if isinstance(node, Scalar):
