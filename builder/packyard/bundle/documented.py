@@ -44,7 +44,7 @@ class DocumentedUseCase:
 class DocumentedParameter:
     """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns (none: all).
 
-    ``values`` has what it ships with, and the use cases where that is so, as patterns, where there are several; an empty
+    ``required_in`` are those in which it has to be set. ``values`` has what it ships with, and the use cases where that is so, as patterns, where there are several; an empty
     text stands for what has to be set.
     """
 
@@ -54,6 +54,7 @@ class DocumentedParameter:
     description: str
     example: str
     places: tuple[str, ...]
+    required_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,9 @@ def context(
         "example": next(use_case for use_case in use_cases if use_case.path == first),
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
+        "names": {row.name for use_case in use_cases for row in use_case.setters},
+        "images": sorted({image for use_case in use_cases for image in use_case.images}),
+        "levels": levels(use_cases, described),
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
         "options": options(composed.options.all, [use_case.path for use_case in use_cases]),
@@ -138,7 +142,21 @@ def _parameter(rows: Mapping[str, Row], everywhere: Sequence[str]) -> Documented
         description=first.description,
         example=first.example or "",
         places=_places(list(rows), everywhere),
+        required_in=_places([path for path, row in rows.items() if row.required], everywhere),
     )
+
+
+def levels(
+    use_cases: Sequence[DocumentedUseCase], described: Mapping[str, UseCase]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
+    everywhere = [use_case.path for use_case in use_cases]
+    found: dict[str, list[str]] = {}
+    for path, use_case in described.items():
+        for requirement in use_case.requirements:
+            if requirement.kind == "PodSecurity" and requirement.name != "restricted":
+                found.setdefault(requirement.name, []).append(path)
+    return [(level, tuple(abbreviate(paths, everywhere))) for level, paths in sorted(found.items())]
 
 
 def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
