@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.bundle import requirements
 from packyard.bundle.manifest import UseCase, Value
+from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import plan_fields
+from packyard.source import option
+from packyard.source.compose import ComposedPackage
 from packyard.text.document import decode, parse_shared
 from packyard.text.expanded import Expanded
 from packyard.text.node import Source
@@ -24,6 +27,39 @@ def use_case(package: PackageFiles) -> UseCase:
 def options(package: PackageFiles) -> UseCase:
     """Describe the folder of a package's options, which nobody deploys: it requires nothing by itself."""
     return UseCase(setters=_values(read_krmfile(package).definitions.setters))
+
+
+def use_cases(composed: ComposedPackage) -> dict[str, UseCase]:
+    """Describe the use cases of a package and its folder of options, by their paths."""
+    found = {item.use_case.path: use_case(item.package_files()) for item in composed.use_cases}
+    if composed.options.all:
+        found[option.DIRECTORY] = options(composed.options.package_files())
+    return found
+
+
+def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
+    """Return the images that a package pulls, sorted; ``objects`` are those of its use cases by their paths."""
+    found = {image for each in objects.values() for image in requirements.images(each)}
+    for path, data in composed.options.files.items():
+        if path != krmfile.NAME:
+            found.update(_images_in(Source(path, decode(data, path)[1])))
+    return tuple(sorted(found))
+
+
+def _images_in(source: Source) -> Iterator[str]:
+    """Yield what patches name as ``image``, in a file or in a kustomization."""
+    ahead: list[object] = [Expanded(each.root).value for each in parse_shared(source) if each.root is not None]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, dict):
+            image, inline = value.get("image"), value.get("patch")
+            if isinstance(image, str) and image:
+                yield image
+            if isinstance(inline, str):
+                yield from _images_in(Source(source.name, inline))
+            ahead += value.values()
+        elif isinstance(value, list):
+            ahead += value
 
 
 def _values(setters: Mapping[str, Setter]) -> dict[str, Value]:

@@ -25,9 +25,8 @@ from packyard.source.fields import Fields
 from packyard.source.parts import Patch
 from packyard.text import aliases
 from packyard.text.document import decode, parse_one
-from packyard.text.node import Document
+from packyard.text.node import Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.scalar import implicit_type
 
