@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle.manifest import UseCase
+from packyard.bundle import requirements
 from packyard.bundle.pod import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
@@ -80,16 +80,12 @@ def context(
     composed: ComposedPackage,
     rows: Mapping[str, Sequence[Row]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
-    described: Mapping[str, UseCase],
 ) -> dict[str, object]:
     """Return what fragments may ask of a composed package.
 
     ``rows`` are the setters of its use cases by their paths, ``objects`` their objects as plain values.
     """
-    use_cases = [
-        _use_case(item, rows[item.use_case.path], objects[item.use_case.path], described[item.use_case.path])
-        for item in composed.use_cases
-    ]
+    use_cases = [_use_case(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed.use_cases]
     first = min(composed.use_cases, key=lambda item: item.use_case.line).use_case.path
     return {
         "example": next(use_case for use_case in use_cases if use_case.path == first),
@@ -97,16 +93,14 @@ def context(
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
-        "levels": levels(use_cases, described),
+        "levels": levels(use_cases, objects),
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
         "options": options(composed.options.all, [use_case.path for use_case in use_cases]),
     }
 
 
-def _use_case(
-    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: UseCase
-) -> DocumentedUseCase:
+def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]]) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -115,8 +109,8 @@ def _use_case(
         objects=item.objects,
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in objects},
         beside=item.beside,
-        requirements=[str(requirement) for requirement in described.requirements],
-        images=tuple(described.images),
+        requirements=[str(requirement) for requirement in requirements.find(objects)],
+        images=requirements.images(objects),
     )
 
 
@@ -147,13 +141,13 @@ def _parameter(rows: Mapping[str, Row], everywhere: Sequence[str]) -> Documented
 
 
 def levels(
-    use_cases: Sequence[DocumentedUseCase], described: Mapping[str, UseCase]
+    use_cases: Sequence[DocumentedUseCase], objects: Mapping[str, Sequence[Mapping[str, object]]]
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
     found: dict[str, list[str]] = {}
-    for path, use_case in described.items():
-        for requirement in use_case.requirements:
+    for path, each in objects.items():
+        for requirement in requirements.find(each):
             if requirement.kind == "PodSecurity" and requirement.name != "restricted":
                 found.setdefault(requirement.name, []).append(path)
     return [(level, tuple(abbreviate(paths, everywhere))) for level, paths in sorted(found.items())]
