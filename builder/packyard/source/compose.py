@@ -53,8 +53,9 @@ class Composed:
         return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
 
     def rows(self) -> list[Row]:
-        """Return a row per setter."""
-        return list_setters(self.package_files(), self.definitions)
+        """Return a row per setter, in the order of the Krmfile."""
+        order = list(self.definitions.setters)
+        return sorted(list_setters(self.package_files(), self.definitions), key=lambda row: order.index(row.name))
 
     def values(self) -> list[dict[str, object]]:
         """Return the objects as plain values."""
