@@ -9,8 +9,8 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,24 +20,25 @@ import yaml
 
 import real
 from packyard.bundle import requirements
+from packyard.bundle.pod_security import LEVELS
 from packyard.setters.change import Request, plan_values
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
 from packyard.source import package as packages
-from packyard.source import workspace
+from packyard.source import parts, workspace
+from packyard.source.accumulate import Object as SourceObject
+from packyard.source.accumulate import accumulate
 from packyard.source.compose import Composed, ComposedPackage, compose
-from packyard.source.option import DIRECTORY as OPTIONS
 from packyard.source.package import Package, UseCase
+from packyard.source.patch import MisfitError
+from packyard.source.workspace import OPTIONS
+from packyard.text.sharing import Sharing
+from packyard.work.reads import Reads
 
 Object = dict[str, Any]
 
-#: The levels of Pod Security, the strictest first.
-LEVELS = ("restricted", "baseline", "privileged")
-
 _DIRECTORY = "directory"
-#: Where a use case lies beside the options: as deep as most.
-_CASE = "mode/storage"
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()]
@@ -45,43 +46,26 @@ PACKAGES = [packages.read(CATALOGUE, name) for name in CATALOGUE.package_names()
 each_package = pytest.mark.parametrize("package", [pytest.param(item, id=item.name) for item in PACKAGES])
 
 
-#: Every use case as it is composed, by ``PACKAGE/USE-CASE``: `test_golden` holds them to the sources.
-CASES = real.REPOSITORY / "tests/source/cases"
-
-
-def option_names(package: Package, use_case: UseCase) -> list[str]:
-    """Return the options of a package that fit a use case."""
-    return [each.name for each in whole(package).options.all if use_case.path in each.use_cases]
-
-
-def option_pairs(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
-    """Return the pairs of options that fit a use case; some exclude each other."""
-    return list(combinations(option_names(package, use_case), 2))
-
-
-def deeds(package: Package, option: str) -> Mapping[str, bytes]:
-    """Return the files of an option as a package has it."""
-    (found,) = [each.files for each in whole(package).options.all if each.name == option]
-    return found
-
-
 @dataclass(frozen=True)
 class Directory:
-    """One use case's directory, in memory, with the options of its package that fit it in ``options/``."""
+    """One use case's directory, in memory, and beside it the ``options`` of its package, of which some ``fit``."""
 
     files: Mapping[str, bytes]
+    options_files: Mapping[str, bytes] = field(default_factory=dict)
+    options: Sequence[str] = ()
 
     @cached_property
     def setters(self) -> Mapping[str, Setter]:
-        return read_krmfile(self._package_files).definitions.setters
+        return _setters(self._package_files)
+
+    @cached_property
+    def option_setters(self) -> Mapping[str, Setter]:
+        return _setters(_package_files(self.options_files))
 
     @property
     def examples(self) -> dict[str, str]:
         """An example for everything that has to be set."""
-        wanted = [setter for setter in self.setters.values() if setter.must_be_set]
-        lacking = [setter.name for setter in wanted if not setter.example]
-        assert not lacking, f"required, but without an example: {', '.join(lacking)}"
-        return {setter.name: setter.example or "" for setter in wanted}
+        return _examples(self.setters)
 
     def set(self, values: Mapping[str, str]) -> Directory:
         """Return the directory as ``packyard set`` leaves it."""
@@ -90,46 +74,50 @@ class Directory:
     def plan(self, values: Mapping[str, str]) -> Plan:
         return _plan(self._package_files, values)
 
-    @property
-    def options(self) -> list[str]:
-        """The names of what may be enabled."""
-        return sorted({path.split("/")[1] for path in self.files if path.count("/") > 1})
-
     def build(self, kustomize: Path, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
         return build_all(kustomize, namespace, [(self, options)])[0]
 
     def write(self, folder: Path, fields: Object) -> None:
-        """Write the directory, with more ``fields`` in its kustomization, and the options beside it.
+        """Write the directory into ``folder/use-case``, with more ``fields`` in its kustomization; options beside it.
 
-        What an option requires has its example, as a user sets it who adds the option as a component.
+        What an option requires has its example.
         """
-        for path, data in {**self.files, **self._filled_options}.items():
-            file = folder / (path if path.startswith(f"{OPTIONS}/") else f"{_CASE}/{path}")
+        wanted = _examples(self.option_setters)
+        options = _package_files(self.options_files)
+        filled = {**self.options_files, **_plan(options, wanted).files} if wanted else self.options_files
+        found = {**self.files, **{f"../{OPTIONS}/{path}": data for path, data in filled.items()}}
+        for path, data in found.items():
+            file = folder / "use-case" / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-        with (folder / _CASE / "kustomization.yaml").open("a") as kustomization:
+        with (folder / "use-case/kustomization.yaml").open("a") as kustomization:
             kustomization.write(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
-        """Return the objects as they stand in the files that the kustomization lists, in no namespace."""
-        listed = yaml.load(self.files["kustomization.yaml"], Loader=yaml.CSafeLoader)["resources"]
-        return [item for path in listed for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
-
-    @cached_property
-    def _filled_options(self) -> Mapping[str, bytes]:
-        inside = {path.partition("/")[2]: data for path, data in self.files.items() if path.startswith(f"{OPTIONS}/")}
-        if "Krmfile" not in inside:
-            return {}
-        options = Directory(inside)
-        resources = {path: data for path, data in inside.items() if path.endswith(".yaml")}
-        filled = _plan(PackageFiles(inside["Krmfile"], resources), options.examples).files if options.examples else {}
-        return {f"{OPTIONS}/{path}": data for path, data in filled.items()}
+        """Return the objects as they stand in the files that its kustomization lists, in no namespace."""
+        own = yaml.safe_load(self.files["kustomization.yaml"])["resources"]
+        return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
 
     @property
     def _package_files(self) -> PackageFiles:
-        resources = {path: data for path, data in self.files.items() if path.endswith(".yaml") and "/" not in path}
-        return PackageFiles(self.files.get("Krmfile", b""), resources)
+        return _package_files(self.files)
+
+
+def _package_files(files: Mapping[str, bytes]) -> PackageFiles:
+    resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
+    return PackageFiles(files.get("Krmfile", b""), resources)
+
+
+def _setters(files: PackageFiles) -> Mapping[str, Setter]:
+    return read_krmfile(files).definitions.setters if files.krmfile else {}
+
+
+def _examples(setters: Mapping[str, Setter]) -> dict[str, str]:
+    wanted = [setter for setter in setters.values() if setter.must_be_set]
+    lacking = [setter.name for setter in wanted if not setter.example]
+    assert not lacking, f"required, but without an example: {', '.join(lacking)}"
+    return {setter.name: setter.example or "" for setter in wanted}
 
 
 def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
@@ -149,11 +137,11 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
     with tempfile.TemporaryDirectory() as folder:
         apart = [f"namespace-{number}-of-{len(wanted)}" for number in range(len(wanted))]
         for name, (directory, options) in zip(apart, wanted, strict=True):
-            components = [f"../../{OPTIONS}/{option}" for option in options]
+            components = [f"../{OPTIONS}/{option}" for option in options]
             fields: Object = {"components": components, "labels": [{"pairs": {_DIRECTORY: name}}]}
             directory.write(Path(folder, name), {"namespace": name, **fields})
-        cases = [f"{name}/{_CASE}" for name in apart]
-        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({"resources": cases}))
+        listed = {"resources": [f"{name}/use-case" for name in apart]}
+        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump(listed))
         done = subprocess.run([kustomize, "build", folder], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
@@ -164,44 +152,94 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
 
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
-    fitting = option_names(package, use_case)
-    beside = {path: data for path, data in whole(package).options.files.items() if path.split("/")[0] in fitting}
-    if beside and "Krmfile" in whole(package).options.files:
-        beside["Krmfile"] = whole(package).options.files["Krmfile"]
-    found = composed(package, use_case).files
-    return Directory({**found, **{f"{OPTIONS}/{path}": data for path, data in beside.items()}})
+    files = composed(package, use_case).files
+    return Directory(files, composed_package(package).options.files, option_names(package, use_case))
 
 
 def composed(package: Package, use_case: UseCase) -> Composed:
     """Return a use case as it is composed."""
-    return next(each for each in whole(package).use_cases if each.use_case.path == use_case.path)
+    return next(item for item in composed_package(package).use_cases if item.use_case.path == use_case.path)
 
 
-def whole(package: Package) -> ComposedPackage:
+def composed_package(package: Package) -> ComposedPackage:
     """Return a package as it is composed, once for all tests."""
     if package.name not in _COMPOSED:
-        _COMPOSED[package.name] = compose(CATALOGUE, package)
+        _COMPOSED[package.name] = _compose(package.name)
     return _COMPOSED[package.name]
 
 
 _COMPOSED: dict[str, ComposedPackage] = {}
+_SHARING = Sharing()
+
+
+def _compose(name: str) -> ComposedPackage:
+    with Reads(real.REPOSITORY) as reads, _SHARING:
+        here = workspace.read(reads.root_dir)
+        return compose(here, packages.read(here, name))
+
+
+def option_names(package: Package, use_case: UseCase) -> list[str]:
+    """Return the options of its package that fit a use case."""
+    return [each.name for each in composed_package(package).options.all if use_case.path in each.use_cases]
+
+
+def option_pairs(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
+    """Return the pairs of options that fit a use case."""
+    return list(combinations(option_names(package, use_case), 2))
+
+
+def pairs_together(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
+    """Return those that do not exclude each other."""
+    return [pair for pair in option_pairs(package, use_case) if not are_rivals(package, use_case, pair)]
+
+
+def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool:
+    """Say whether options of a use case exclude each other, as their operations say."""
+    with Reads(real.REPOSITORY) as reads:
+        here = workspace.read(reads.root_dir)
+        objects = [SourceObject(root, "") for root in _roots(package.name, use_case.path)]
+        try:
+            for name in pair:
+                accumulate(parts.read(here.overlay_dir(OPTIONS, name), "Component"), objects)
+        except MisfitError:
+            return True
+    return False
+
+
+@cache
+def _roots(package: str, path: str) -> list[Any]:
+    from packyard.text import aliases
+    from packyard.text.node import Source
+
+    item = next(each for each in PACKAGES if each.name == package)
+    use_case = next(each for each in item.use_cases if each.path == path)
+    files = composed(item, use_case)
+    return [aliases.read(Source(name, files.files[name].decode()))[0].root for _, name in files.objects]
 
 
 def _distinct() -> Iterator[tuple[Package, UseCase]]:
-    """Yield all use cases, but one that several packages ship to the byte only once: that of a volume, say."""
-    seen: list[Mapping[str, bytes]] = []
+    """Yield all use cases, but one that several packages ship alike only once: a claim, say."""
+    seen: list[object] = []
     for package in PACKAGES:
         for use_case in package.use_cases:
-            files = composed(package, use_case).files
-            if files not in seen:
-                seen.append(files)
+            alike = (use_case.path, use_case.base, use_case.overlays, bool(use_case.patches))
+            if use_case.patches or alike not in seen:
                 yield package, use_case
+            seen.append(alike)
 
 
 USE_CASES = list(_distinct())
 each_use_case = pytest.mark.parametrize(
     ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
 )
+
+#: Each option with one use case of each base that it fits.
+OPTION_CASES = {
+    (each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
+    for item, each in USE_CASES
+    for option in option_names(item, each)
+}
+each_option = pytest.mark.parametrize(("package", "use_case", "option"), OPTION_CASES.values())
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:

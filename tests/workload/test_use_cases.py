@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
-from usecases import PACKAGES, deeds, each_use_case, option_names
+from usecases import PACKAGES, each_option, each_use_case
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -30,15 +30,6 @@ BASES = {
     for each in item.use_cases
 }
 
-#: Each option with one use case of each base to which it does something else.
-OPTIONS = {
-    (each.base, option, *deeds(item, option).values()): pytest.param(
-        item, each, option, id=f"{item.name}/{each.path}+{option}"
-    )
-    for item in PACKAGES
-    for each in item.use_cases
-    for option in option_names(item, each)
-}
 NewCluster = Callable[[list[Object]], Cluster]
 
 #: What is for the scheduler, the autoscaler and the pulling of images.
@@ -64,7 +55,7 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
 
 
 @pytest.mark.usefixtures("open_mpi")
-@pytest.mark.parametrize(("package", "use_case", "option"), OPTIONS.values())
+@each_option
 def test_runs_to_its_end_with_an_option(
     package: Package, use_case: UseCase, option: str, kustomize5: Path, new_cluster: NewCluster
 ) -> None:
