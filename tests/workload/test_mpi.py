@@ -63,10 +63,16 @@ def container(objects: list[Object], role: str) -> Object:
     return first
 
 
-def take_out(words: list[str], option: str, following: str = "") -> None:
-    """Take out of a command line an option and its value, one that begins with ``following``."""
-    at = next(i for i, word in enumerate(words) if word == option and words[i + 1].startswith(following))
-    del words[at : at + 2]
+def environment(objects: list[Object]) -> dict[str, str]:
+    """Return the data of the ConfigMap that the containers have their environment from."""
+    (found,) = [item["data"] for item in deploy.of_kind(objects, "ConfigMap") if "OUTPUT_DIR" in item["data"]]
+    assert isinstance(found, dict)
+    return found
+
+
+def replace(words: list[str], word: str, *others: str) -> None:
+    at = words.index(word)
+    words[at : at + 1] = others
 
 
 def unmount(objects: list[Object], role: str, volume: str) -> None:
@@ -78,18 +84,29 @@ def unmount(objects: list[Object], role: str, volume: str) -> None:
 def test_as_many_processes_start_as_the_hostfile_has_slots(
     workers: int, slots: int, use_case: tuple[Any, Any], new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.set_objects(*use_case, WORKERS=workers, SLOTS_PER_WORKER=slots)
+    objects = catalogue.set_objects(*use_case, WORKERS=workers)
+    mpi_job(objects)["spec"]["slotsPerWorker"] = slots
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert [len(worker.records) for worker in run.workers] == [slots] * workers
     assert {record["mpi"]["size"] for record in run.ranks} == {workers * slots}
 
 
-def test_on_another_port(use_case: tuple[Any, Any], new_cluster: NewCluster) -> None:
-    objects = catalogue.set_objects(*use_case, SSH_PORT=2345, HOME_DIR="/home/elsewhere")
-    run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
-    assert run.launcher.wait() == 0, run.log
-    assert "Server listening on 0.0.0.0 port 2345." in run.workers[0].log
+def test_on_another_port(objects: list[Object], run: Callable[[], MpiRun]) -> None:
+    """Which a user changes in three places."""
+    replace(container(objects, "Worker")["command"], "-p2222", "-p2345")
+    container(objects, "Worker")["readinessProbe"]["tcpSocket"]["port"] = 2345
+    change_agent(objects, "-p 2222", "-p 2345")
+    started = run()
+    assert started.launcher.wait() == 0, started.log
+    assert "Server listening on 0.0.0.0 port 2345." in started.workers[0].log
+
+
+def change_agent(objects: list[Object], old: str, new: str) -> None:
+    """Change words of the command by which mpirun reaches workers."""
+    variables = environment(objects)
+    assert old in variables["OMPI_MCA_plm_rsh_agent"]
+    variables["OMPI_MCA_plm_rsh_agent"] = variables["OMPI_MCA_plm_rsh_agent"].replace(old, new)
 
 
 # Who the user is.
@@ -152,15 +169,14 @@ def test_the_operators_own_sshd_finds_no_host_key(objects: list[Object], run: Ca
 
 
 def test_sshd_refuses_the_modes_of_the_home_unless_told(objects: list[Object], run: Callable[[], MpiRun]) -> None:
-    take_out(container(objects, "Worker")["command"], "-o", "StrictModes")
+    replace(container(objects, "Worker")["command"], "-oStrictModes=no")
     started = run()
     assert started.launcher.wait() != 0
     assert "Authentication refused: bad ownership or modes for directory /home/user" in started.log
 
 
 def test_sshd_may_not_listen_on_a_low_port(objects: list[Object], run: Callable[[], MpiRun]) -> None:
-    command = container(objects, "Worker")["command"]
-    command[command.index("-p") + 1] = "22"
+    replace(container(objects, "Worker")["command"], "-p2222", "-p22")
     with pytest.raises(AssertionError, match=r"Bind to port 22 on 0\.0\.0\.0 failed: Permission denied"):
         run()
 
@@ -201,8 +217,10 @@ def test_a_worker_is_ready_when_its_sshd_answers(objects: list[Object], new_clus
 # What mpirun starts.
 
 
-def test_processes_do_not_see_variables_that_are_not_exported(objects: list[Object], run: Callable[[], MpiRun]) -> None:
-    take_out(container(objects, "Launcher")["command"], "-x", "DATASET_DIR")
+def test_processes_do_not_see_variables_that_are_not_listed(objects: list[Object], run: Callable[[], MpiRun]) -> None:
+    variables = environment(objects)
+    listed = variables["OMPI_MCA_mca_base_env_list"]
+    variables["OMPI_MCA_mca_base_env_list"] = listed.replace("DATASET_DIR;", "")
     started = run()
     assert started.launcher.wait() == 0, started.log
     assert [record["environment"].get("DATASET_DIR") for record in started.ranks] == [None] * len(started.ranks)
@@ -211,41 +229,33 @@ def test_processes_do_not_see_variables_that_are_not_exported(objects: list[Obje
 def test_the_option_environment_reaches_every_process_and_mpirun(
     use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
 ) -> None:
-    """Two processes on each worker see the variables; a key that no shell can export does no harm."""
+    """Every process sees the variables; a key that no shell can export does no harm."""
     objects = catalogue.with_option(kustomize5, *use_case, "environment")
     objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
-    assert len(run.ranks) == 4
+    assert len(run.ranks) == 2
     for record in run.ranks:
         assert record["environment"].items() >= catalogue.ENVIRONMENT.items()
 
 
-def test_the_command_line_wins_over_the_ssh_options_of_the_operator(
+def test_the_agent_wins_over_the_ssh_options_of_the_operator(
     objects: list[Object], run: Callable[[], MpiRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With options of the operator that lead nowhere, and, to see that they do, without those of the command line."""
+    """With options of the operator that lead nowhere, and, to see that they do, without the port of the agent."""
     monkeypatch.setitem(controllers._LAUNCHER, "OMPI_MCA_plm_rsh_args", "-p 9 -o ConnectionAttempts=1")
     started = run()
     assert started.launcher.wait() == 0, started.log
-    take_out_mca(container(objects, "Launcher")["command"], "plm_rsh_args")
+    change_agent(objects, "-p 2222", "")
     started = run()
     assert started.launcher.wait() != 0
     assert "port 9: Connection refused" in started.launcher.log
 
 
-def take_out_mca(words: list[str], name: str) -> None:
-    at = words.index(name)
-    assert words[at - 1].lstrip("-") == "mca"
-    del words[at - 1 : at + 2]
-
-
 def test_without_its_options_ssh_asks_for_a_host_key_that_nobody_knows(
     objects: list[Object], run: Callable[[], MpiRun]
 ) -> None:
-    command = container(objects, "Launcher")["command"]
-    at = command.index("plm_rsh_args") + 1
-    command[at] = command[at].replace("-o StrictHostKeyChecking=no", "")
+    change_agent(objects, "-o StrictHostKeyChecking=no", "")
     started = run()
     assert started.launcher.wait() != 0
     assert "Host key verification failed." in started.launcher.log
@@ -267,19 +277,19 @@ def test_a_killed_worker_ends_the_run(objects: list[Object], new_cluster: NewClu
     cluster = new_cluster(objects)
     cluster.hold = True
     started = deploy.run_mpi_job(cluster, mpi_job(objects))
-    deploy.wait_until(lambda: started.launcher.log.count("record of") == 4, [started.launcher])
+    deploy.wait_until(lambda: started.launcher.log.count("record of") == 2, [started.launcher])
     started.workers[1].kill()
     assert started.launcher.wait() != 0, started.log
 
 
-def test_the_option_network_policy_lets_a_run_talk_and_nobody_else_connect(
-    use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
+def test_the_network_policy_lets_a_run_talk_and_nobody_else_connect(
+    use_case: tuple[Any, Any], new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.with_option(kustomize5, *use_case, "network-policy")
+    objects = catalogue.with_resource(*use_case, "network-policy.yaml")
     cluster = new_cluster(objects)
     cluster.hold = True
     run = deploy.run_mpi_job(cluster, mpi_job(objects))
-    deploy.wait_until(lambda: run.launcher.log.count("record of") == 4, [run.launcher])
+    deploy.wait_until(lambda: run.launcher.log.count("record of") == 2, [run.launcher])
     connect = "import socket, sys; socket.create_connection((sys.argv[1], 2222), 1)"
     for name, labels in (("friend", run.workers[1].described["metadata"]["labels"]), ("stranger", {})):
         container = {"name": "c", "command": ["python3", "-c", connect, run.workers[0].address]}
@@ -294,4 +304,4 @@ def test_two_runs_share_a_claim_side_by_side(use_case: tuple[Any, Any], new_clus
     runs = [deploy.run_mpi_job(cluster, mpi_job(objects)) for objects in (first, second)]
     assert [run.launcher.wait() for run in runs] == [0, 0]
     assert len({record["environment"]["OUTPUT_DIR"] for run in runs for record in run.ranks}) == 2
-    assert [len(run.ranks) for run in runs] == [4, 4]
+    assert [len(run.ranks) for run in runs] == [2, 2]
