@@ -131,12 +131,14 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
                     file.write_text("s3://bucket\n")
 
 
-def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some workloads."""
-    for item in workloads:
-        for each in _volumes(item):
-            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
-                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
+    """Make the directory of the input data on every storage of some objects' pods, which see it below /data."""
+    read = [item.get("data", {}).get("DATASET_DIR", "") for item in objects if item["kind"] == "ConfigMap"]
+    below = [path[len("/data/") :] for path in read if path.startswith("/data/")]
+    for each in (each for item in objects for each in _volumes(item)):
+        if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            for path in below:
+                (cluster.storage(each) / path).mkdir(parents=True, exist_ok=True)
 
 
 def _volumes(value: Any) -> Iterator[Object]:
