@@ -136,19 +136,19 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
 
 
 def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some objects' pods, which see it below /data."""
-    read = [item.get("data", {}).get("DATASET_DIR", "") for item in objects if item["kind"] == "ConfigMap"]
-    below = [path[len("/data/") :] for path in read if path.startswith("/data/")]
-    for each in (each for item in objects for each in _volumes(item)):
+    """Make the directories of the input data on every storage of some objects, where their environment says."""
+    environments = [item["data"] for item in objects if item["kind"] == "ConfigMap" and "data" in item]
+    named = [each["DATASET_DIR"] for each in environments if each.get("DATASET_DIR", "").startswith("/data/")]
+    for each in _volumes(list(objects)):
         if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
-            for path in below:
-                (cluster.storage(each) / path).mkdir(parents=True, exist_ok=True)
+            for path in named:
+                (cluster.storage(each) / PurePosixPath(path).relative_to("/data")).mkdir(parents=True, exist_ok=True)
 
 
 def _volumes(value: Any) -> Iterator[Object]:
     """Yield the volumes of all pods in a workload."""
-    if isinstance(value, dict):
-        yield from value.get("volumes", [])
+    if isinstance(value, dict) and isinstance(value.get("volumes"), list):
+        yield from value["volumes"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
         yield from _volumes(each)
 
