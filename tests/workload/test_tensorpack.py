@@ -134,7 +134,7 @@ CASES = {
 def test_a_launcher_that_is_tried_again_goes_on_beside_what_the_first_left(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.set_objects(package, use_case)
+    objects = catalogue.set_objects(package, use_case, GPUS=2)
     (job,) = deploy.of_kind(objects, "MPIJob")
     cluster = new_cluster(objects)
     run = deploy.run_mpi_job(cluster, job)
@@ -162,7 +162,7 @@ def test_every_process_gets_the_paths_of_the_image_and_sees_all_gpus_of_its_pod(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
     """Horovod's programs choose a GPU by their local rank, so no variable may hide the others."""
-    objects = catalogue.set_objects(package, use_case)
+    objects = catalogue.set_objects(package, use_case, GPUS=2)
     (job,) = deploy.of_kind(objects, "MPIJob")
     launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
     # As the image has them.
