@@ -11,8 +11,6 @@ import pwd
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import yaml
-
 from packyard.bundle import requirements
 from packyard.source.package import Package, UseCase
 from usecases import Directory, shipped
@@ -87,12 +85,6 @@ def with_made(objects: list[Object]) -> list[Object]:
 def with_others(package: Package, use_case: UseCase) -> list[Object]:
     """Return the objects of a use case in which a user set every path, port and name to one of theirs."""
     return set_objects(package, use_case, **_OTHERS)
-
-
-def with_resource(package: Package, use_case: UseCase, name: str) -> list[Object]:
-    """Return the objects of a use case to which a user added a file that lies beside the others."""
-    directory = _set(package, use_case, {})
-    return with_made([*directory.parse(), yaml.safe_load(directory.files[name])])
 
 
 def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
