@@ -8,10 +8,11 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from workload import environment
+from workload import environment, volume
 from workload.cluster import Cluster
 from workload.environment import environment
 from workload.objects import Object
@@ -132,6 +133,22 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
                     file = cluster.storage(volumes[mount["name"]]) / below / ".staged"
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text("s3://bucket\n")
+
+
+def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
+    """Make the directory of the input data on every storage of some workloads."""
+    for item in workloads:
+        for each in _volumes(item):
+            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+
+
+def _volumes(value: Any) -> Iterator[Object]:
+    """Yield the volumes of all pods in a workload."""
+    if isinstance(value, dict):
+        yield from value.get("volumes", [])
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from _volumes(each)
 
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:

@@ -122,9 +122,7 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCa
     return sorted(found, key=lambda use_case: use_case.path)
 
 
-def _entry(
-    workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]
-) -> list[UseCase]:
+def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]) -> list[UseCase]:
     """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
     if not all(map(NAME.fullmatch, name.split("/"))):
         fields.fault(fields.node, "", "has to be lower case words, joined by dashes and slashes")

@@ -22,8 +22,8 @@ from packyard.source.fields import Fields
 from packyard.source.patch import Working
 from packyard.text import aliases
 from packyard.text.document import decode
-from packyard.text.node import Collection, Mapping as MappingNode
-from packyard.text.node import Node, Part, Scalar, Source
+from packyard.text.node import Collection, Node, Part, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
@@ -85,7 +85,9 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
     if child is None:
         fields.fault(node, "source", "is missing")
     else:
-        source = {word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))}
+        source = {
+            word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))
+        }
         path = child.text("fieldPath", "metadata.name")
         child.done()
     targets = []

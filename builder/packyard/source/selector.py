@@ -54,7 +54,9 @@ def selects(target: Mapping[str, str], root: MappingNode) -> bool:
     group, _, version = version.rpartition("/")
     found = {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
     return all(
-        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else _matches(text, found[word])
+        _satisfies(text, root.mapping("metadata", _METADATA[word]))
+        if word in _METADATA
+        else _matches(text, found[word])
         for word, text in target.items()
     )
 

@@ -1,9 +1,9 @@
 """The one layout of the files that packyard writes anew, made from the lexemes of their sources.
 
 Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines. Scalars are
-written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets where
-all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a word,
-beyond column 80.
+written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets
+where all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a
+word, beyond column 80.
 """
 
 from __future__ import annotations
