@@ -97,7 +97,8 @@ class Directory:
     def parse(self) -> list[Object]:
         """Return the objects as they stand in the files that its kustomization lists, in no namespace."""
         own = yaml.safe_load(self.files["kustomization.yaml"])["resources"]
-        return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        found = [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        return list(json.loads(json.dumps(found)))  # what aliases share may be changed in one place
 
     @property
     def _package_files(self) -> PackageFiles:
