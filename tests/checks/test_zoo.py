@@ -104,7 +104,7 @@ PRACTICE = {
         TRAINING + f"multi-node__{storage}": {
             **dict.fromkeys(("sidecar", "token-mounted", "untyped-host-path"), 2),
             **dict.fromkeys(("moving-tag", "no-resources", "runs-as-root", "unexpanded-variable"), 2),
-            "no-labels": 5,
+            "no-labels": 4,
         }
         for storage in ("user-allocated-pvc", "user-mounted-nfs")
     },

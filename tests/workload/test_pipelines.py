@@ -19,6 +19,7 @@ from workload.controllers import NODE_NAME
 from workload.objects import Object
 from workload.pod import Pod
 from workload.test_use_cases import (
+    READ_ONLY,
     has_no_privilege,
     has_the_environment,
     is_as_its_pod_says,
@@ -107,7 +108,8 @@ def test_trains_until_the_accuracy_is_reached_and_then_serves_the_last_model(
             f"--model_name={name}",
             f"--model_base_path={path}",
         ]
-        assert path == f"{record['environment']['OUTPUT_DIR']}/served"
+        assert seen_from_here(server, path) == served
+        assert record["writable"][path] == READ_ONLY
 
 
 def test_publishes_nothing_where_no_try_reaches_the_accuracy(new_cluster: NewCluster) -> None:
@@ -177,14 +179,14 @@ def test_the_benchmark_finds_the_model_that_was_unpacked_and_images(storage: str
 
 
 def script() -> str:
-    objects = set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs")
-    (found,) = [item["data"]["publish.sh"] for item in objects if "publish.sh" in item.get("data", {})]
-    return str(found)
+    (workflow,) = deploy.of_kind(set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs"), "Workflow")
+    (template,) = [each for each in workflow["spec"]["templates"] if each["name"] == "publish"]
+    return str(template["container"]["command"][-1])
 
 
-def publish(output_dir: Path, served: Path) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "OUTPUT_DIR": str(output_dir), "MODEL_BASE_PATH": str(served)}
-    return subprocess.run(["sh", "-c", script()], env=variables, capture_output=True, text=True)
+def publish(output_dir: Path) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "OUTPUT_DIR": str(output_dir)}
+    return subprocess.run(["sh", "-euc", script()], env=variables, capture_output=True, text=True)
 
 
 def export(folder: Path, text: str, age: int = 0) -> None:
@@ -198,10 +200,10 @@ def test_publishes_the_newest_model_once_and_keeps_the_versions_before(tmp_path:
     export(output_dir / "a" / "1700000005", "old", age=60)
     export(output_dir / "b" / "1700000001", "new")
     for _ in range(2):
-        assert publish(output_dir, served).returncode == 0
+        assert publish(output_dir).returncode == 0
         assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {"1700000001": "new"}
     export(output_dir / "b" / "best", "best", age=-60)
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     models = {int(file.parent.name): file.read_text() for file in served.rglob("*.pb")}
     assert models[max(models)] == "best"
     assert len(models) == 2
@@ -209,10 +211,10 @@ def test_publishes_the_newest_model_once_and_keeps_the_versions_before(tmp_path:
 
 
 def test_finishes_what_a_publisher_left_half_done(tmp_path: Path) -> None:
-    output_dir, served = tmp_path / "output", tmp_path / "elsewhere"
+    output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
     export(output_dir / "1700000001", "new")
     export(served / "incoming" / "half", "half")
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     assert [file.relative_to(served).as_posix() for file in served.rglob("*.pb")] == ["1700000001/saved_model.pb"]
 
 
@@ -220,7 +222,7 @@ def test_publishes_what_was_exported_though_somebody_put_a_newer_model_beside_it
     output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
     export(output_dir / "1700000001", "exported")
     export(served / "7", "by hand", age=-60)
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {
         "1700000001": "exported",
         "7": "by hand",
@@ -229,10 +231,10 @@ def test_publishes_what_was_exported_though_somebody_put_a_newer_model_beside_it
 
 def test_refuses_to_publish_where_nothing_was_exported(tmp_path: Path) -> None:
     (tmp_path / "output").mkdir()
-    done = publish(tmp_path / "output", tmp_path / "served")
+    done = publish(tmp_path / "output")
     assert done.returncode == 1
     assert "the training exported no model" in done.stderr
-    assert not (tmp_path / "served").exists()
+    assert not (tmp_path / "output" / "served").exists()
 
 
 def waiting(served: Path) -> subprocess.Popen[bytes]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from workload import environment
+from workload import environment, volume
 from workload.cluster import Cluster
+from workload.environment import environment
 from workload.objects import Object
 
 #: Where the image that makes records of COCO has its script.
 PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
+_NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
 _RFCN = "/workspace/rfcn-fp32-inference"
 _MODEL = "rfcn_resnet101_coco_2018_01_28"
 _GRAPH = f"{_MODEL}/frozen_inference_graph.pb"
@@ -121,13 +124,31 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in jobs):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec.get("initContainers", []):
-            marker = {each["name"]: each.get("value") for each in container.get("env", [])}.get("COPY_MARKER")
-            for mount in container["volumeMounts"] if marker else []:
-                if PurePosixPath(marker).is_relative_to(mount["mountPath"]):
-                    below = PurePosixPath(marker).relative_to(mount["mountPath"])
-                    file = cluster.storage(volumes[mount["name"]]) / below
+            if container["name"] != "wait-for-data":
+                continue
+            dataset_dir = environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
+            for mount in container["volumeMounts"]:
+                if PurePosixPath(dataset_dir).is_relative_to(mount["mountPath"]):
+                    below = PurePosixPath(dataset_dir).relative_to(mount["mountPath"])
+                    file = cluster.storage(volumes[mount["name"]]) / below / ".staged"
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text("s3://bucket\n")
+
+
+def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
+    """Make the directory of the input data on every storage of some workloads."""
+    for item in workloads:
+        for each in _volumes(item):
+            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+
+
+def _volumes(value: Any) -> Iterator[Object]:
+    """Yield the volumes of all pods in a workload."""
+    if isinstance(value, dict):
+        yield from value.get("volumes", [])
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from _volumes(each)
 
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:

@@ -25,8 +25,8 @@ _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # those of `catalogue`: of one se
 
 
 class UseCases(NamedTuple):
-    """Those of one package and the directory of its options; the options' names; patches of its parts that reach nothing
-    in it; and why it was not kept, where that was asked for.
+    """Those of one package and the directory of its options; the options' names; patches of its parts that reach
+    nothing in it; and why it was not kept, where that was asked for.
     """
 
     files: list[PackageFiles]

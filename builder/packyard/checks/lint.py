@@ -40,8 +40,10 @@ def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     found = [*setters.check(parsed, shipped=shipped), *rules.check(parsed, shipped=shipped)]
     earlier: set[Finding] = set()
     for build in map(parsed.of, parsed.builds):
-        families = (workload, mpi, names, practice, references, selectors)
-        here = [finding for family in families for finding in family.check(build)]
+        families = [family.check(build) for family in (workload, mpi, names, references, selectors)]
+        families.append(practice.check(build, shipped=shipped))
+        # What aliases repeat is found wrong once for each place, and said once.
+        here = dict.fromkeys(finding for family in families for finding in family)
         found += (finding for finding in here if finding not in earlier)
         earlier.update(here)
     return found

@@ -61,7 +61,7 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form:
             described = package.read(here, name)
             for use_case in described.use_cases:
                 path = f"{name}/{use_case.path}"
-                written = kustomization.write(here, described, use_case, out_dir.resolve() / path)
+                written = kustomization.write(here, use_case, out_dir.resolve() / path)
                 folders[path] = {"kustomization.yaml": written}
     made = [out_dir / path for path in tree.write_folders(folders, out_dir)]
     if form == "json":

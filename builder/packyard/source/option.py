@@ -4,8 +4,9 @@
     options/debug/kustomization.yaml    a Component; what the comment that begins it says describes it
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
 
-Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths of
-its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package has are left out of the package's copy.
+Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
+of its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package
+has are left out of the package's copy.
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:
     root = aliases.read(source)[0].root
     listed = root.get("patches") if isinstance(root, MappingNode) else None
     text = source.text
-    for item, patch in reversed(list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))):
+    for item, patch in reversed(
+        list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
+    ):
         if patch in lacking:
             start, end = span.lines(item)
             text = text[:start] + text[end + 1 :]

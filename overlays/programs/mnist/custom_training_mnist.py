@@ -1,7 +1,7 @@
 """Trains the same network as keras_mnist.py with a loop of its own, from the last checkpoint of the run on."""
 
 import tensorflow as tf
-from keras_mnist import BATCH_SIZE, LEARNING_RATE, OUTPUT_DIR, TRAIN_EPOCHS, dataset, network, writing_dir
+from keras_mnist import BATCH_SIZE, LEARNING_RATE, OUTPUT_DIR, TRAIN_EPOCHS, dataset, network, save, writing_dir
 
 
 def main():
@@ -45,7 +45,7 @@ def main():
             manager.save()
             tf.summary.scalar("loss", loss, step=epoch)
             print(f"epoch {epoch.numpy()}: loss {float(loss):.6f}", flush=True)
-    model.save(str(writing_dir("model") / "mnist.keras"))
+    save(strategy, model)
 
 
 if __name__ == "__main__":

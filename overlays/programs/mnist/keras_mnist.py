@@ -47,6 +47,12 @@ def writing_dir(name):
     return directory
 
 
+def save(strategy, model):
+    """Save the model. No worker ends before the first has saved it: TensorFlow starts none again without the others."""
+    model.save(str(writing_dir("model") / "mnist.keras"))
+    strategy.run(lambda: tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, tf.constant(1)))
+
+
 def main():
     """Train from where an interrupted run of the same name ended, and save the model."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -62,7 +68,7 @@ def main():
     backup = tf.keras.callbacks.BackupAndRestore(str(OUTPUT_DIR / "backup"))
     logs = tf.keras.callbacks.TensorBoard(str(writing_dir("logs")))
     model.fit(data, epochs=TRAIN_EPOCHS, steps_per_epoch=steps, callbacks=[backup, logs], verbose=2)
-    model.save(str(writing_dir("model") / "mnist.keras"))
+    save(strategy, model)
 
 
 if __name__ == "__main__":
