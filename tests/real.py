@@ -86,6 +86,16 @@ def find_other_pythons() -> list[Path]:
     return [found[version] for version in sorted(found)]
 
 
+def python_of(version: tuple[int, int]) -> Path:
+    """Return a CPython of a version that images may have, however old."""
+    for candidate in _python_candidates():
+        answer = _ask(candidate)
+        if answer is not None and answer[1] == version:
+            return answer[0]
+    name = ".".join(map(str, version))
+    return absent(f"Python {name}", remedy=f"pyenv install {name}")
+
+
 def _python_candidates() -> Iterator[Path]:
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     # A shim of pyenv runs only the versions that are switched on; the others are installed all the same.
@@ -93,7 +103,7 @@ def _python_candidates() -> Iterator[Path]:
     installed = [bin_dir for shim in shims for bin_dir in sorted(shim.parent.glob("versions/*/bin"))]
     for folder in dict.fromkeys([*folders, Path("/usr/bin"), *installed]):
         if folder not in shims:
-            yield from sorted(folder.glob("python3.[0-9][0-9]"))
+            yield from sorted([*folder.glob("python3.[0-9]"), *folder.glob("python3.[0-9][0-9]")])
             yield from folder.glob("python3")
 
 

@@ -26,6 +26,7 @@ PIPELINES = {
     if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
 }
 _WORKFLOW = "workflows.argoproj.io/workflow"
+_NODE_NAME = "workflows.argoproj.io/node-name"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 _EXECUTOR = ("init", "wait")
 _HAS_ENDED = ("Succeeded", "Failed", "Error")
@@ -48,24 +49,29 @@ def test_argo_runs_every_step_and_gives_no_program_a_token(
         exit_codes = [1, 0, 0, 0] if fails_first else [0, 0, 0]
         pods = run(api_server, namespace, workflow, exit_codes)
     expected = list(outcome(workflow, exit_codes))
-    assert [pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in pods] == expected
+    assert [step(pod) for pod in pods] == expected
     phase = "Failed" if fails_first and len(expected) == 1 else "Succeeded"
     assert api_server.read(workflow, namespace).expect_done()["status"]["phase"] == phase
     assert [text for pod in pods for text in faults(pod)] == []
 
 
 def outcome(workflow: Object, exit_codes: list[int]) -> Iterator[str]:
-    """Yield the component label of each pod that there has to be."""
+    """Yield the step of each pod that there has to be."""
     templates = {template["name"]: template for template in workflow["spec"]["templates"]}
     codes = iter(exit_codes)
     for (step,) in templates[workflow["spec"]["entrypoint"]]["steps"]:
         template = templates[step["template"]]
         for _ in range(1 + template.get("retryStrategy", {}).get("limit", 0)):
-            yield template["metadata"]["labels"]["app.kubernetes.io/component"]
+            yield str(step["name"])
             if next(codes) == 0:
                 break
         else:
             return
+
+
+def step(pod: Object) -> str:
+    """Return the step of a workflow that a pod is a try of: ``NAME[0].preprocess(1)``."""
+    return str(pod["metadata"]["annotations"][_NODE_NAME].partition(".")[2].partition("(")[0])
 
 
 def run(api: Api, namespace: str, workflow: Object, exit_codes: list[int]) -> list[Object]:

@@ -8,6 +8,7 @@ No scheduler takes the pods, so that they stay until a test says, as a kubelet w
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,36 @@ USE_CASES = {
 each_job_set = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values())
 
 
+def edited(objects: list[Object], *, restarts: int | None = None, deadline: int | None = None) -> list[Object]:
+    """Return objects whose pods nobody schedules, with the lines changed that a user changes by hand."""
+    found: list[Object] = yaml.safe_load(yaml.safe_dump(objects))
+    for spec in _job_set_specs(found):
+        if restarts is not None:
+            spec["failurePolicy"]["maxRestarts"] = restarts
+        for role in spec["replicatedJobs"]:
+            job = role["template"]["spec"]
+            job["template"]["spec"]["schedulerName"] = "nobody"
+            if deadline is not None:
+                job["activeDeadlineSeconds"] = deadline
+    return found
+
+
+def _job_set_specs(objects: list[Object]) -> Iterator[Object]:
+    for item in objects:
+        if item["kind"] == "JobSet":
+            yield item["spec"]
+        elif item["kind"] == "TrainingRuntime":
+            yield item["spec"]["template"]["spec"]
+
+
 class Run:
     """A use case with a JobSet, applied in a namespace of its own."""
 
-    def __init__(self, api: Api, package: Package, use_case: UseCase, **values: str) -> None:
+    def __init__(
+        self, api: Api, package: Package, use_case: UseCase, *, restarts: int | None = None, deadline: int | None = None
+    ) -> None:
         directory = shipped(package, use_case)
-        objects = directory.set({**directory.examples, "SCHEDULER_NAME": "nobody", **values}).parse()
+        objects = edited(directory.set(directory.examples).parse(), restarts=restarts, deadline=deadline)
         self.api = api
         self.namespace = api.create_namespace(level(objects))
         api.create_all(sorted(objects, key=lambda item: item["kind"] == "JobSet"), self.namespace)
@@ -93,7 +118,7 @@ def hosts(pods: list[Object]) -> list[str]:
 
 
 @each_job_set
-def test_a_failed_pod_restarts_all_and_the_run_ends_with_its_workers(
+def test_a_failed_pod_restarts_all_and_the_run_ends_with_its_chief_or_all_workers(
     package: Package, use_case: UseCase, cluster: Api
 ) -> None:
     run = Run(cluster, package, use_case)
@@ -102,8 +127,10 @@ def test_a_failed_pod_restarts_all_and_the_run_ends_with_its_workers(
     second = run.await_pods(first)
     assert hosts(second) == hosts(first)
     assert run.status()["restarts"] == 1
+    roles = {pod["metadata"]["labels"][_ROLE] for pod in second}
     for pod in second:
-        if pod["metadata"]["labels"][_ROLE] != "ps":
+        # Workers and parameter servers of a chief run for ever.
+        if pod["metadata"]["labels"][_ROLE] == ("chief" if "chief" in roles else "worker"):
             run.end(pod, "Succeeded")
     run.await_end("Completed")
 
@@ -112,7 +139,7 @@ def test_a_failed_pod_restarts_all_and_the_run_ends_with_its_workers(
 def test_a_run_fails_when_no_try_is_left_and_the_failed_pod_stays(
     package: Package, use_case: UseCase, cluster: Api
 ) -> None:
-    run = Run(cluster, package, use_case, BACKOFF_LIMIT="0")
+    run = Run(cluster, package, use_case, restarts=0)
     failed = run.await_pods([])[0]
     run.end(failed, "Failed")
     run.await_end("Failed")
@@ -122,7 +149,7 @@ def test_a_run_fails_when_no_try_is_left_and_the_failed_pod_stays(
 
 @each_job_set
 def test_a_run_that_takes_too_long_is_not_tried_again(package: Package, use_case: UseCase, cluster: Api) -> None:
-    run = Run(cluster, package, use_case, DEADLINE_SECONDS="1")
+    run = Run(cluster, package, use_case, deadline=1)
     run.await_end("Failed")
     assert run.status().get("restarts", 0) == 0
 
@@ -135,7 +162,7 @@ def test_a_train_job_is_refused_until_its_runtime_is_there_and_taken_when_all_is
 ) -> None:
     directory = shipped(package, use_case)
     namespace = cluster.create_namespace(level(directory.parse()))
-    objects = directory.set({**directory.examples, "SCHEDULER_NAME": "nobody"}).build(kustomize5, namespace)
+    objects = edited(directory.set(directory.examples).build(kustomize5, namespace))
 
     def apply() -> str:
         command = [kubectl, f"--kubeconfig={cluster.folder / 'kubeconfig'}", "apply", "-f", "-"]

@@ -38,6 +38,7 @@ class Cluster:
         self.objects = objects
         self.pods: list[Pod] = []
         self.hold = False  # whether stand-ins of pods that are started from now on stay until they are killed
+        self.applies_fs_group = True  # whether the driver of claims gives them to the group of a pod
         self.image = Image(folder / "image")
         self._started = 0
 
@@ -142,12 +143,11 @@ class Cluster:
             kind = volume.source(each)
             if kind in volume.STORAGE:
                 folder = self.storage(each)
-                if kind in ("nfs", "hostPath"):  # whose administrator lets the user write, and nobody else
-                    os.chown(folder, pod.described["spec"].get("securityContext", {}).get("runAsUser", 0), -1)
-                    folder.chmod(0o755)
+                volume.admit(kind, pod.described, folder)
             else:
                 folder = volume.lay(each, pod.described, self.objects, pod.folder / "volumes" / each["name"])
-            volume.share(pod.described, kind, folder)
+            if self.applies_fs_group or kind != "persistentVolumeClaim":
+                volume.share(pod.described, kind, folder)
             pod.volumes[each["name"]] = folder
 
     def _run(self, container: Object, pod: Pod) -> Container:

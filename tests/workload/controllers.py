@@ -28,8 +28,10 @@ _LAUNCHER = {
     "OMPI_MCA_orte_default_hostfile": f"{_CONFIG_DIR}/hostfile",
     "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
 }
-#: Of what a template of Argo's may say, as a pod does.
-_OF_POD = ("initContainers", "securityContext", "serviceAccountName", "volumes")
+#: What a Workflow of Argo says for the pods of all its templates, or a template for its own.
+_OF_WORKFLOW = ("securityContext", "serviceAccountName", "volumes")
+#: Where Argo notes which step a pod is, and which try of it: ``NAME[0].preprocess(1)``.
+NODE_NAME = "workflows.argoproj.io/node-name"
 _NO_GPU = {"NVIDIA_VISIBLE_DEVICES": "", "NVIDIA_DRIVER_CAPABILITIES": ""}
 
 
@@ -196,13 +198,18 @@ def pod(item: Object) -> list[Object]:
     return [_pod(item["metadata"]["name"], item)]
 
 
-def workflow_pod(item: Object, template: Object, number: int) -> Object:
-    """Return the pod of a template of Argo, the ``number``-th of a Workflow, without what Argo adds."""
-    name = item["metadata"]["name"]
-    spec = {key: value for key, value in template.items() if key in _OF_POD}
+def workflow_pod(item: Object, step: Object, number: int, tries: int) -> Object:
+    """Return the pod of a step of a Workflow, the ``number``-th of all, without what Argo adds to it."""
+    name, workflow = item["metadata"]["name"], item["spec"]
+    (template,) = [each for each in workflow["templates"] if each["name"] == step["template"]]
+    spec = {key: each[key] for each in (workflow, template) for key in _OF_WORKFLOW if key in each}
+    spec["initContainers"] = template.get("initContainers", [])
     spec |= {"restartPolicy": "Never", "containers": [{**template["container"], "name": "main"}]}
-    pod = _pod(f"{name}-{template['name']}-{number}", {"metadata": template.get("metadata", {}), "spec": spec})
+    pod = _pod(f"{name}-{template['name']}-{number}", {"metadata": workflow.get("podMetadata", {}), "spec": spec})
+    for field in ("labels", "annotations"):
+        pod["metadata"][field] |= template.get("metadata", {}).get(field, {})
     pod["metadata"]["labels"]["workflows.argoproj.io/workflow"] = name
+    pod["metadata"]["annotations"][NODE_NAME] = f"{name}[0].{step['name']}({tries})"
     return pod
 
 

@@ -85,8 +85,8 @@ def run_workflow(cluster: Cluster, item: Object) -> list[Pod]:
     pods: list[Pod] = []
     for (step,) in templates[item["spec"]["entrypoint"]]["steps"]:
         template = templates[step["template"]]
-        for _ in range(int(template.get("retryStrategy", {}).get("limit", 0)) + 1):
-            described = controllers.workflow_pod(item, template, len(pods))
+        for tries in range(int(template.get("retryStrategy", {}).get("limit", 0)) + 1):
+            described = controllers.workflow_pod(item, step, len(pods), tries)
             cluster.install([described])
             pods.append(cluster.start(described))
             if pods[-1].wait() == 0:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workload import environment
+from workload import environment, volume
 from workload.image import PATH
 from workload.objects import Object, Objects, RefusedError
 from workload.pod import Pod
@@ -53,6 +53,9 @@ def specification(container: Object, pod: Pod, objects: Objects, layer: Path) ->
 def _mount(mount: Object, pod: Pod, variables: Mapping[str, str]) -> dict[str, Any]:
     source = pod.volumes[mount["name"]]
     inner = environment.expand(mount["subPathExpr"], variables) if "subPathExpr" in mount else mount.get("subPath", "")
+    kinds = {each["name"]: volume.source(each) for each in pod.described["spec"]["volumes"]}
+    if inner and not volume.may_resolve(kinds[mount["name"]], source):
+        raise RefusedError(f'failed to prepare subPath for volumeMount "{mount["name"]}": permission denied')
     if inner and not (source / inner).exists():
         (source / inner).mkdir(parents=True, mode=source.stat().st_mode & 0o7777)
     return {

@@ -123,6 +123,22 @@ def test_a_root_that_is_not_read_only_is_the_pods_own(new_cluster: NewCluster) -
     assert not Path("/opt/mark").exists()
 
 
+EXPORT = """
+securityContext: {runAsUser: 41234, runAsGroup: 42345}
+volumes: [{name: e, nfs: {server: s, path: /e}}]
+"""
+
+
+def test_an_export_of_a_group_is_mounted_whole_and_a_directory_of_it_is_not(new_cluster: NewCluster) -> None:
+    """A kubelet looks for a subPath as root, which the server takes for nobody."""
+    cluster = new_cluster([])
+    described = pod("mkdir /e/data && ls /e", EXPORT, "volumeMounts: [{name: e, mountPath: /e}]")
+    assert printed(cluster, described) == "data\n"
+    described = pod("ls /e", EXPORT, "volumeMounts: [{name: e, mountPath: /e, subPath: data}]")
+    with pytest.raises(RefusedError, match='failed to prepare subPath for volumeMount "e"'):
+        cluster.start(described)
+
+
 # What it sees of others.
 
 SERVICE = """

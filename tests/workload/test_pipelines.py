@@ -15,9 +15,11 @@ import pytest
 from usecases import PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
+from workload.controllers import NODE_NAME
 from workload.objects import Object
 from workload.pod import Pod
 from workload.test_use_cases import (
+    READ_ONLY,
     has_no_privilege,
     has_the_environment,
     is_as_its_pod_says,
@@ -44,8 +46,8 @@ def furnished(new_cluster: NewCluster, objects: list[Object], data: Mapping[str,
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
     (workflow,) = deploy.of_kind(objects, "Workflow")
-    volumes = [each for template in workflow["spec"]["templates"] for each in template.get("volumes", [])]
-    storage = cluster.storage(next(each for each in volumes if each["name"] == "storage"))
+    (volume,) = [each for each in workflow["spec"]["volumes"] if each["name"] == "storage"]
+    storage = cluster.storage(volume)
     for path, text in data.items():
         file = storage / "datasets" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -66,8 +68,13 @@ def knows_its_pod(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
 
 
 def ends(pods: list[Pod]) -> list[tuple[str, int]]:
-    """Return the component label of each pod, and the exit code that it ended with."""
-    return [(pod.described["metadata"]["labels"]["app.kubernetes.io/component"], pod.wait()) for pod in pods]
+    """Return the step that each pod is, and the exit code that it ended with."""
+    return [(step(pod), pod.wait()) for pod in pods]
+
+
+def step(pod: Pod) -> str:
+    """Return the step of a pipeline that a pod is a try of."""
+    return str(pod.described["metadata"]["annotations"][NODE_NAME].partition(".")[2].partition("(")[0])
 
 
 @each_storage
@@ -77,7 +84,7 @@ def test_trains_until_the_accuracy_is_reached_and_then_serves_the_last_model(
     objects = set_objects(f"{WIDE_DEEP}/pipeline/{storage}", TARGET_ACCURACY=0.73, REPLICAS=2)
     cluster, folder = furnished(new_cluster, objects, {"train.csv": "1\n", "eval.csv": "0\n"})
     pods = run(cluster, objects)
-    assert ends(pods) == [("training", 1), ("training", 1), ("training", 0), ("publishing", 0)]
+    assert ends(pods) == [("train", 1), ("train", 1), ("train", 0), ("publish", 0)]
     for pod in pods[:3]:
         (record,) = pod.records
         is_as_its_pod_says(record, pod, cluster)
@@ -101,73 +108,85 @@ def test_trains_until_the_accuracy_is_reached_and_then_serves_the_last_model(
             f"--model_name={name}",
             f"--model_base_path={path}",
         ]
-        assert path == f"{record['environment']['OUTPUT_DIR']}/served"
+        assert seen_from_here(server, path) == served
+        assert record["writable"][path] == READ_ONLY
 
 
 def test_publishes_nothing_where_no_try_reaches_the_accuracy(new_cluster: NewCluster) -> None:
     objects = set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs", TARGET_ACCURACY=0.9, RETRY_LIMIT=1)
     cluster, folder = furnished(new_cluster, objects, {"train.csv": "1\n"})
-    assert ends(run(cluster, objects)) == [("training", 1), ("training", 1)]
+    assert ends(run(cluster, objects)) == [("train", 1), ("train", 1)]
     assert [*folder.rglob("saved_model.pb")]
     assert not [*folder.rglob("served")]
 
 
+COCO = {"val2017/1.jpg": "", "val2017/2.jpg": "", "annotations/instances_val2017.json": "{}"}
+
+
 @each_storage
-def test_measures_the_accuracy_on_what_it_made_of_the_images(storage: str, new_cluster: NewCluster) -> None:
-    objects = set_objects(f"{RFCN}/pipeline/{storage}", RECORDS_DIR="coco")
-    images = {"val2017/1.jpg": "", "val2017/2.jpg": "", "annotations/instances_val2017.json": "{}"}
-    cluster, folder = furnished(new_cluster, objects, images)
-    pods = run(cluster, objects)
-    assert ends(pods) == [("preprocessing", 0), ("evaluation", 0)]
-    assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
-    for pod in pods:
-        (record,) = pod.records
-        knows_its_pod(record, pod, cluster)
-    records = [file.relative_to(folder).parts for file in folder.rglob("*.record")]
-    assert [parts[-3:] for parts in records] == [("output", "coco", "coco_val.record")]
-
-
-def test_the_option_argument_reaches_what_trains_and_what_measures(kustomize5: Path, new_cluster: NewCluster) -> None:
-    data = {"train.csv": "1\n", "val2017/1.jpg": "", "annotations/instances_val2017.json": "{}"}
-    for name, component in ((WIDE_DEEP, "training"), (RFCN, "evaluation")):
-        package, use_case = USE_CASES[f"{name}/pipeline/user-allocated-pvc"]
-        objects = catalogue.with_option(kustomize5, package, use_case, "argument")
-        cluster, _ = furnished(new_cluster, objects, data)
+@pytest.mark.parametrize("written_to", ["$DATASET_DIR", "$OUTPUT_DIR"])
+def test_measures_the_accuracy_on_the_records_that_the_zoo_makes_of_the_images(
+    storage: str, written_to: str, new_cluster: NewCluster
+) -> None:
+    """Whether its script writes them to DATASET_DIR, as since 2.7.0, or to OUTPUT_DIR, and as often as it is run."""
+    objects = set_objects(f"{RFCN}/pipeline/{storage}")
+    cluster, folder = furnished(new_cluster, objects, COCO)
+    cluster.put(zoo.PREPROCESSING, zoo.preprocessing(written_to))
+    for _ in range(2):
         pods = run(cluster, objects)
-        reached = {
-            pod.described["metadata"]["labels"]["app.kubernetes.io/component"]
-            for pod in pods
-            for record in pod.records
-            if record["argv"][-1] == "--verbose=1"
-        }
-        assert reached == {component}
+        assert ends(pods) == [("preprocess", 0), ("test", 0)]
+        assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
+        for pod in pods:
+            (record,) = pod.records
+            knows_its_pod(record, pod, cluster)
+        assert pods[1].records[0]["argv"][1:] == ["--noinstall"]
+    (records,) = folder.rglob("records")
+    assert records.parent.name == "output"
+    assert sorted(file.name for file in records.iterdir()) == ["annotations", "coco_val.record", "val2017"]
+
+
+def test_the_zoo_makes_no_records_where_images_are_not_linked_to_them(new_cluster: NewCluster) -> None:
+    """VAL_IMAGE_DIR says where the images are, and its script overwrites it."""
+    objects = set_objects(f"{RFCN}/pipeline/user-mounted-nfs")
+    (workflow,) = deploy.of_kind(objects, "Workflow")
+    (template,) = [each for each in workflow["spec"]["templates"] if each["name"] == "preprocess"]
+    template["initContainers"][0]["command"] = ["mkdir", "-p", "$(OUTPUT_DIR)/records"]
+    template["container"]["env"].append({"name": "VAL_IMAGE_DIR", "value": "/data/datasets/val2017"})
+    cluster, _ = furnished(new_cluster, objects, COCO)
+    pods = run(cluster, objects)
+    assert ends(pods) == [("preprocess", 1)] * 3
+    assert "records/val2017 does not exist" in pods[0].log
 
 
 @each_storage
-def test_the_benchmark_finds_the_model_that_was_unpacked(storage: str, new_cluster: NewCluster) -> None:
-    objects = set_objects(f"{RFCN}/serving/{storage}")
+def test_the_benchmark_finds_the_model_that_was_unpacked_and_images(storage: str, new_cluster: NewCluster) -> None:
+    objects = set_objects(f"{RFCN}/serving/{storage}", CPUS=3, PRETRAINED_MODEL_DIR="model", BENCHMARK_STEPS=20)
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
     (job,) = deploy.of_kind(objects, "Job")
     (pod,) = deploy.run_pods(cluster, job)
     assert pod.wait() == 0, pod.log
     (record,) = pod.records
-    graph = record["argv"][record["argv"].index("--in-graph") + 1]
-    assert seen_from_here(pod, graph).read_text() == "graph\n"
+    words = dict(word.split("=", 1) for word in record["argv"] if "=" in word)
+    graph = seen_from_here(pod, words["--in-graph"])
+    assert graph.read_text() == "graph\n"
+    assert graph.parts[-4:-2] == ("output", "model")
+    assert words["--data-location"] == f"{record['environment']['DATASET_DIR']}/val2017"
+    assert (words["--num-intra-threads"], words["number_of_steps"]) == ("3", "20")
 
 
 # The script that gives a model to the servers, and the words that wait for it, by themselves.
 
 
 def script() -> str:
-    objects = set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs")
-    (found,) = [item["data"]["publish.sh"] for item in objects if "publish.sh" in item.get("data", {})]
-    return str(found)
+    (workflow,) = deploy.of_kind(set_objects(f"{WIDE_DEEP}/pipeline/user-mounted-nfs"), "Workflow")
+    (template,) = [each for each in workflow["spec"]["templates"] if each["name"] == "publish"]
+    return str(template["container"]["command"][-1])
 
 
-def publish(output_dir: Path, served: Path) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "OUTPUT_DIR": str(output_dir), "MODEL_BASE_PATH": str(served)}
-    return subprocess.run(["sh", "-c", script()], env=variables, capture_output=True, text=True)
+def publish(output_dir: Path) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "OUTPUT_DIR": str(output_dir)}
+    return subprocess.run(["sh", "-euc", script()], env=variables, capture_output=True, text=True)
 
 
 def export(folder: Path, text: str, age: int = 0) -> None:
@@ -181,10 +200,10 @@ def test_publishes_the_newest_model_once_and_keeps_the_versions_before(tmp_path:
     export(output_dir / "a" / "1700000005", "old", age=60)
     export(output_dir / "b" / "1700000001", "new")
     for _ in range(2):
-        assert publish(output_dir, served).returncode == 0
+        assert publish(output_dir).returncode == 0
         assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {"1700000001": "new"}
     export(output_dir / "b" / "best", "best", age=-60)
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     models = {int(file.parent.name): file.read_text() for file in served.rglob("*.pb")}
     assert models[max(models)] == "best"
     assert len(models) == 2
@@ -192,10 +211,10 @@ def test_publishes_the_newest_model_once_and_keeps_the_versions_before(tmp_path:
 
 
 def test_finishes_what_a_publisher_left_half_done(tmp_path: Path) -> None:
-    output_dir, served = tmp_path / "output", tmp_path / "elsewhere"
+    output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
     export(output_dir / "1700000001", "new")
     export(served / "incoming" / "half", "half")
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     assert [file.relative_to(served).as_posix() for file in served.rglob("*.pb")] == ["1700000001/saved_model.pb"]
 
 
@@ -203,7 +222,7 @@ def test_publishes_what_was_exported_though_somebody_put_a_newer_model_beside_it
     output_dir, served = tmp_path / "output", tmp_path / "output" / "served"
     export(output_dir / "1700000001", "exported")
     export(served / "7", "by hand", age=-60)
-    assert publish(output_dir, served).returncode == 0
+    assert publish(output_dir).returncode == 0
     assert {file.parent.name: file.read_text() for file in served.rglob("*.pb")} == {
         "1700000001": "exported",
         "7": "by hand",
@@ -212,10 +231,10 @@ def test_publishes_what_was_exported_though_somebody_put_a_newer_model_beside_it
 
 def test_refuses_to_publish_where_nothing_was_exported(tmp_path: Path) -> None:
     (tmp_path / "output").mkdir()
-    done = publish(tmp_path / "output", tmp_path / "served")
+    done = publish(tmp_path / "output")
     assert done.returncode == 1
     assert "the training exported no model" in done.stderr
-    assert not (tmp_path / "served").exists()
+    assert not (tmp_path / "output" / "served").exists()
 
 
 def waiting(served: Path) -> subprocess.Popen[bytes]:

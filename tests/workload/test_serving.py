@@ -22,11 +22,11 @@ USE_CASES = [
 
 
 @pytest.mark.parametrize(("package", "use_case"), USE_CASES)
-def test_servers_see_the_model_and_nothing_else_of_the_storage_and_cannot_change_it(
+def test_servers_find_the_model_on_the_storage_and_can_change_nothing_of_it(
     package: Package, use_case: UseCase, new_cluster: Callable[[list[Object]], Cluster]
 ) -> None:
     objects = catalogue.set_objects(
-        package, use_case, REPLICAS=2, MODEL_PATH="alice/resnet50", MODEL_BASE_PATH="/srv/model"
+        package, use_case, REPLICAS=2, MODEL_BASE_PATH="/alice/resnet50", MODEL_PORT=9000, TF_SERVING_PORT=9001
     )
     (deployment,) = deploy.of_kind(objects, "Deployment")
     cluster = new_cluster(objects)
@@ -37,13 +37,14 @@ def test_servers_see_the_model_and_nothing_else_of_the_storage_and_cannot_change
     for server in servers:
         (record,) = server.records
         assert record["argv"][1:] == [
-            "--port=8500",
-            "--rest_api_port=8501",
+            "--port=9000",
+            "--rest_api_port=9001",
             "--model_name=resnet50v1-5-fp32-inference",
-            "--model_base_path=/srv/model",
+            "--model_base_path=/data/alice/resnet50",
         ]
-        assert record["writable"]["/srv/model"] == READ_ONLY
+        assert record["writable"]["/data/alice/resnet50"] == READ_ONLY
         (model,) = [path for path in server.volumes["storage"].rglob("*") if path.is_file()]
-        assert model == seen_from_here(server, "/srv/model/1/saved_model.pb")
-        mounts = server.described["spec"]["containers"][0]["volumeMounts"]
-        assert [each["mountPath"] for each in mounts if each["name"] == "storage"] == ["/srv/model"]
+        assert model == seen_from_here(server, "/data/alice/resnet50/1/saved_model.pb")
+        for container in deployment["spec"]["template"]["spec"]["containers"]:
+            mounts = [each for each in container["volumeMounts"] if each["name"] == "storage"]
+            assert mounts == [{"name": "storage", "mountPath": "/data", "readOnly": True}]

@@ -95,10 +95,13 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "TrainJob", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
+    if any(is_own_storage(item) for item in workloads):
+        pytest.skip("run by test_own_storage")
     if not workloads:
         pytest.skip(f"no controller here makes pods of {', '.join(sorted(item['kind'] for item in objects))}")
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
+    zoo.store_data(cluster, workloads)
     zoo.store_models(cluster, deploy.of_kind(workloads, "Deployment"))
     for item in deploy.of_kind(workloads, "MPIJob"):
         run = deploy.run_mpi_job(cluster, item)
@@ -109,7 +112,8 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
         for worker in run.workers:
             keys_are_those_of_the_operator(worker)
             for record in worker.records:
-                is_as_its_pod_says(record, worker, cluster)
+                is_the_process_that_its_pod_says(record, worker)
+                has_what_mpirun_hands_on(record, run.launcher, cluster)
                 leaves_its_output(record, worker)
     # All at once, for they may wait for each other. Parameter servers end with the others, however far they came.
     made = deploy.jobs_of(cluster, objects)
@@ -145,11 +149,16 @@ def is_parameter_server(pod: Object) -> bool:
 
 def is_staging(pod: Pod) -> bool:
     """Whether a pod copies input data; one that finds a copy has nothing to do."""
-    return component(pod.described) in ("staging", "node-staging")
+    return pod.described["spec"]["containers"][0]["name"] == "staging"
+
+
+def is_own_storage(workload: Object) -> bool:
+    """Whether a Job is an administrator's, which runs as root and starts no program."""
+    return workload["kind"] == "Job" and workload["spec"]["template"]["spec"]["containers"][0]["name"] == "own-storage"
 
 
 def component(pod: Object) -> str:
-    return str(pod["metadata"]["labels"]["app.kubernetes.io/component"])
+    return str(pod["metadata"]["labels"].get("app.kubernetes.io/component", ""))
 
 
 def is_asleep(pod: Pod) -> bool:
@@ -183,10 +192,14 @@ def keys_are_those_of_the_operator(worker: Pod) -> None:
 
 
 def is_as_its_pod_says(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
+    is_the_process_that_its_pod_says(record, pod)
+    has_the_environment(record, pod, cluster)
+
+
+def is_the_process_that_its_pod_says(record: dict[str, Any], pod: Pod) -> None:
     finds_what_its_pod_has_staged(record, pod)
     is_the_user(record)
     has_no_privilege(record)
-    has_the_environment(record, pod, cluster)
     writes_where_it_should_and_nowhere_else(record, pod)
 
 
@@ -219,6 +232,12 @@ def seen_from_here(pod: Pod, path: str) -> Path:
     return pod.volumes[mount["name"]] / mount.get("subPath", "") / PurePosixPath(path).relative_to(mount["mountPath"])
 
 
+def is_mounted(pod: Pod, path: str) -> bool:
+    """Whether a path of the pod's first container lies in one of its volumes."""
+    mounts = pod.described["spec"]["containers"][0]["volumeMounts"]
+    return any(PurePosixPath(path).is_relative_to(mount["mountPath"]) for mount in mounts)
+
+
 def is_the_user(record: dict[str, Any]) -> None:
     assert (record["user"], record["group"]) == (catalogue.USER, catalogue.GROUP)
     assert catalogue.FS_GROUP in record["groups"]
@@ -231,12 +250,23 @@ def has_no_privilege(record: dict[str, Any]) -> None:
 
 
 def has_the_environment(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
-    """All that the pod's first container declares reaches the program, also where sshd stands between them."""
+    """All that the pod's first container declares reaches the program."""
     container = pod.described["spec"]["containers"][0]
     declared = environment(container, pod.described, cluster.objects)
-    declared.pop("K_MPI_JOB_ROLE", None)
     assert {name: record["environment"].get(name) for name in declared} == declared
     assert record["cwd"] == container.get("workingDir", "/")
+
+
+def has_what_mpirun_hands_on(record: dict[str, Any], launcher: Pod, cluster: Cluster) -> None:
+    """The variables that the launcher lists reach a program behind sshd, and so do parameters of Open MPI."""
+    container = launcher.described["spec"]["containers"][0]
+    declared = environment(container, launcher.described, cluster.objects)
+    listed = declared["OMPI_MCA_mca_base_env_list"].split(";")
+    expected = {name: declared[name] for name in listed if name in declared}
+    expected |= {name: value for name, value in declared.items() if name.startswith("OMPI_MCA_btl")}
+    assert {name: record["environment"].get(name) for name in expected} == expected
+    assert {"HOME", "DATASET_DIR", "OUTPUT_DIR"} <= expected.keys()
+    assert record["cwd"] == container["workingDir"]
 
 
 def writes_where_it_should_and_nowhere_else(record: dict[str, Any], pod: Pod) -> None:
@@ -249,8 +279,7 @@ def writes_where_it_should_and_nowhere_else(record: dict[str, Any], pod: Pod) ->
         return  # it writes to what others read
     if "OUTPUT_DIR" in variables and "://" not in variables["OUTPUT_DIR"]:
         assert writable[variables["OUTPUT_DIR"]] is True
-    mounts = pod.described["spec"]["containers"][0]["volumeMounts"]
-    if any(mount["mountPath"] == variables.get("DATASET_DIR") for mount in mounts):
+    if is_mounted(pod, variables.get("DATASET_DIR", "/")):
         assert writable[variables["DATASET_DIR"]] == READ_ONLY
     if record["session_dir"]:
         assert record["session_dir"].startswith("/tmp/ompi.")

@@ -43,6 +43,25 @@ def lay(volume: Object, pod: Object, objects: Objects, folder: Path) -> Path:
     return folder
 
 
+def admit(kind: str, pod: Object, folder: Path) -> None:
+    """Let the user of a pod write to storage that no kubelet touches, as its administrator does, and nobody else.
+
+    An export is a directory of the user's group (mode 2770) whose server takes root for nobody (root_squash).
+    """
+    context = pod["spec"].get("securityContext") or {}
+    if kind == "nfs":
+        os.chown(folder, -1, context.get("runAsGroup", 0))
+        folder.chmod(0o2770)
+    elif kind == "hostPath":
+        os.chown(folder, context.get("runAsUser", 0), -1)
+        folder.chmod(0o755)
+
+
+def may_resolve(kind: str, folder: Path) -> bool:
+    """Say whether a kubelet, which is root, may look for a subPath: on an export it is nobody."""
+    return kind != "nfs" or bool(folder.stat().st_mode & stat.S_IXOTH)
+
+
 def share(pod: Object, kind: str, folder: Path) -> None:
     """Give a volume to the group of the pod's ``fsGroup``, unless it has it already and the pod minds only that."""
     context = pod["spec"].get("securityContext") or {}

@@ -8,15 +8,23 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from workload import environment, volume
 from workload.cluster import Cluster
+from workload.environment import environment
 from workload.objects import Object
 
+#: Where the image that makes records of COCO has its script.
+PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
+
 _NOTE = "/opt/note.py"
+_NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
 _RFCN = "/workspace/rfcn-fp32-inference"
-_GRAPH = "rfcn_resnet101_coco_2018_01_28/frozen_inference_graph.pb"
+_MODEL = "rfcn_resnet101_coco_2018_01_28"
+_GRAPH = f"{_MODEL}/frozen_inference_graph.pb"
 
 #: Goes on from the checkpoint and exports the model. Its accuracy is 0.70 and 0.01 for each try; below the target it
 #: fails.
@@ -33,28 +41,44 @@ echo "$try" >"$export_dir/variables/variables.index"
 python3 {_NOTE} "$@"
 python3 -c "import sys; sys.exit(not 0.70 + $try / 100 >= $TARGET_ACCURACY)"
 """
-#: Writes to DATASET_DIR, as the script of 2.7 does; later ones write to OUTPUT_DIR.
+#: datasets/coco/preprocess_coco_val.sh of the zoo's 2.7.0, whose lines the numbers are. Like it, it takes no notice of
+#: VAL_IMAGE_DIR and ANNOTATIONS_DIR. Before 2.7.0 it wrote to OUTPUT_DIR (lines 76 to 101).
 _PREPROCESS = f"""\
-#!/usr/bin/env bash
 set -eu
-ls "$VAL_IMAGE_DIR" "$ANNOTATIONS_DIR/instances_val2017.json" >/dev/null
-test "$DATASET_DIR" = "$OUTPUT_DIR"
-mkdir -p "$DATASET_DIR/empty_dir"
-ls "$VAL_IMAGE_DIR" >"$DATASET_DIR/coco_val.record"
-rm -r "$DATASET_DIR/empty_dir"
+there() {{ test -d "$1" || {{ echo "ERROR: $1 does not exist"; exit 1; }}; }}
+there "$DATASET_DIR"  # 33
+VAL_IMAGE_DIR=$DATASET_DIR/val2017  # 38
+ANNOTATIONS_DIR=$DATASET_DIR/annotations  # 39
+there "$VAL_IMAGE_DIR"  # 43
+there "$ANNOTATIONS_DIR"  # 49
+there "$TF_MODELS_DIR"  # 55
 python3 {_NOTE} "$@"
+cd "$TF_MODELS_DIR/research"  # 67
+mkdir -p "$records/empty_dir"  # 74
+echo "{{}}" >"$records/empty.json"  # 75
+cat "$ANNOTATIONS_DIR/instances_val2017.json" >/dev/null  # 83
+ls "$VAL_IMAGE_DIR" >"$records/coco_val.record"  # 80 and 85
+rm -rf "$records/empty_dir" "$records/empty.json"  # 88
 """
-#: Unpacks the model, and writes its detections beside the code, where it is started.
+#: quickstart/object_detection/tensorflow/rfcn/inference/cpu/fp32/fp32_accuracy.sh of the zoo's 2.7.0, and what it
+#: starts: benchmarks/object_detection/tensorflow/rfcn/inference/fp32/model_init.py, which starts
+#: models/object_detection/tensorflow/rfcn/inference/fp32/coco_mAP.sh. The last writes where it is started.
 _ACCURACY = f"""\
 #!/usr/bin/env bash
 set -eu
+mkdir -p "$OUTPUT_DIR"  # 26
+model_dir=$OUTPUT_DIR/pretrained_model/{_MODEL}  # 41
+if [ ! -d "$model_dir" ]; then
+  mkdir -p "$OUTPUT_DIR/pretrained_model"  # 44
+  tar -C "$OUTPUT_DIR/pretrained_model" -xf pretrained_model/rfcn_fp32_model.tar.gz  # 45
+fi
 python3 {_NOTE} "$@"
-mkdir -p "$OUTPUT_DIR/pretrained_model"
-tar -C "$OUTPUT_DIR/pretrained_model" -xf pretrained_model/rfcn_fp32_model.tar.gz
-cd "$TF_MODELS_DIR/research"
-graph=$OUTPUT_DIR/pretrained_model/{_GRAPH}
-cat "$graph" "$DATASET_DIR"/*.record object_detection/code.py >accuracy_detections.tfrecord
-cat accuracy_detections.tfrecord
+cd "$TF_MODELS_DIR/research"  # model_init.py 163
+records=$(ls -d "$DATASET_DIR"/*.record*)  # model_init.py 129
+detections=accuracy_message_detections.tfrecord
+cat "$model_dir/frozen_inference_graph.pb" $records object_detection/code.py >"$detections"  # coco_mAP.sh 41
+mkdir -p accuracy_message_eval_metrics  # coco_mAP.sh 48
+cat "$detections"
 """
 #: Copies one file from every bucket.
 _AWS = f"""\
@@ -63,6 +87,11 @@ set -eu
 python3 {_NOTE} "$@"
 echo content >"${{@: -1}}/file"
 """
+
+
+def preprocessing(records: str = "$DATASET_DIR") -> bytes:
+    """Return the script that makes records of COCO, and writes them there."""
+    return f"#!/usr/bin/env bash\nrecords={records}\n{_PREPROCESS}".encode()
 
 
 def _archive() -> bytes:
@@ -80,7 +109,7 @@ def furnish(cluster: Cluster) -> None:
     files = {
         _NOTE: Path(__file__).with_name("program.py").read_bytes(),
         f"{wide_deep}/quickstart/fp32_training_check_accuracy.sh": _TRAIN.encode(),
-        "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh": _PREPROCESS.encode(),
+        PREPROCESSING: preprocessing(),
         f"{_RFCN}/quickstart/fp32_accuracy.sh": _ACCURACY.encode(),
         f"{_RFCN}/pretrained_model/rfcn_fp32_model.tar.gz": _archive(),
         "/usr/local/bin/aws": _AWS.encode(),
@@ -95,13 +124,31 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in jobs):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec.get("initContainers", []):
-            marker = {each["name"]: each.get("value") for each in container.get("env", [])}.get("COPY_MARKER")
-            for mount in container["volumeMounts"] if marker else []:
-                if PurePosixPath(marker).is_relative_to(mount["mountPath"]):
-                    below = PurePosixPath(marker).relative_to(mount["mountPath"])
-                    file = cluster.storage(volumes[mount["name"]]) / below
+            if container["name"] != "wait-for-data":
+                continue
+            dataset_dir = environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
+            for mount in container["volumeMounts"]:
+                if PurePosixPath(dataset_dir).is_relative_to(mount["mountPath"]):
+                    below = PurePosixPath(dataset_dir).relative_to(mount["mountPath"])
+                    file = cluster.storage(volumes[mount["name"]]) / below / ".staged"
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text("s3://bucket\n")
+
+
+def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
+    """Make the directory of the input data on every storage of some workloads."""
+    for item in workloads:
+        for each in _volumes(item):
+            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+
+
+def _volumes(value: Any) -> Iterator[Object]:
+    """Yield the volumes of all pods in a workload."""
+    if isinstance(value, dict):
+        yield from value.get("volumes", [])
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from _volumes(each)
 
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
@@ -109,9 +156,10 @@ def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
-            base_path = {each["name"]: each.get("value") for each in container.get("env", [])}.get("MODEL_BASE_PATH")
-            for mount in container["volumeMounts"]:
-                if mount["mountPath"] == base_path:
-                    version = cluster.storage(volumes[mount["name"]]) / mount["subPath"] / "1"
+            base_path = environment.environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
+            for mount in container["volumeMounts"] if base_path else []:
+                if mount.get("readOnly") and PurePosixPath(base_path).is_relative_to(mount["mountPath"]):
+                    below = PurePosixPath(base_path).relative_to(mount["mountPath"])
+                    version = cluster.storage(volumes[mount["name"]]) / below / "1"
                     version.mkdir(parents=True, exist_ok=True)
                     (version / "saved_model.pb").write_text("model\n")

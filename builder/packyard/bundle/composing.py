@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from packyard.bundle import archive, reasons
+from packyard.bundle import archive
 from packyard.digest import Digest
-from packyard.errors import Problem, UnavailableError
+from packyard.errors import UnavailableError
 from packyard.setters.packagefiles import PackageFiles
-from packyard.source import idle, package, workspace
-from packyard.source.compose import compose_all
+from packyard.source import idle, option, package, workspace
+from packyard.source.compose import compose
 from packyard.source.idle import Idle
 from packyard.text.sharing import Sharing
 from packyard.work import code
@@ -25,19 +25,18 @@ _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # those of `catalogue`: of one se
 
 
 class UseCases(NamedTuple):
-    """Those of one package; the options that they offer; patches of their parts that reach nothing in them; reasons
-    that its sources lack; and why it was not kept, where that was asked for.
+    """Those of one package and the directory of its options; the options' names; patches of its parts that reach
+    nothing in it; and why it was not kept, where that was asked for.
     """
 
     files: list[PackageFiles]
     options: list[str]
     idle: Idle
-    lacking: list[Problem]
     fault: str = ""
 
 
 class Composing:
-    """Composes packages of one workspace, or finds what was composed; what lacks a reason is not kept."""
+    """Composes packages of one workspace, or finds what was composed."""
 
     def __init__(self, root_dir: Path, cache_dir: Path | None) -> None:
         self.root_dir = root_dir
@@ -56,19 +55,20 @@ class Composing:
             return found
         with Reads(self.root_dir, self._shared) as reads, self._sharing:
             here = workspace.read(reads.root_dir)
-            source = package.read(here, name)
-            composed = compose_all(here, source)
-            lacking = {str(problem): problem for item in composed for problem in reasons.check(source, item)}
-        options = sorted({option.name for item in composed for option in item.options})
-        files = [item.package_files(f"{name}/{here.prefix}/{item.use_case.path}/") for item in composed]
-        nothing = idle.below(idle.join(item.idle for item in composed), self.root_dir)
+            composed = compose(here, package.read(here, name))
+        where = f"{name}/{here.prefix}"
+        files = [item.package_files(f"{where}/{item.use_case.path}/") for item in composed.use_cases]
+        if composed.options.all:
+            files.append(composed.options.package_files(f"{where}/{option.DIRECTORY}/"))
+        options = [item.name for item in composed.options.all]
+        nothing = idle.below(composed.idle, self.root_dir)
         fault = ""
-        if self.kept and not reads.torn and not lacking:
+        if self.kept and not reads.torn:
             try:
                 self.kept.keep(_key(name), reads.facts, _to_bytes(files, options, nothing))
             except UnavailableError as error:
                 fault = str(error)
-        return UseCases(files, options, nothing, list(lacking.values()), fault)
+        return UseCases(files, options, nothing, fault)
 
 
 def _key(name: str) -> Digest:
@@ -89,4 +89,4 @@ def _parse(data: bytes) -> UseCases:
         PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, str(where))
         for where, krmfile, resources in listed
     ]
-    return UseCases(files, [str(name) for name in options], idle.parse(nothing), [])
+    return UseCases(files, [str(name) for name in options], idle.parse(nothing))

@@ -1,4 +1,4 @@
-"""What a README says of a package: its use cases, and each setter and each rule once, with the use cases that have it.
+"""What a README may say of a package: its use cases, each setter and each rule once, and its options.
 
 How that is written is up to the fragments and to `readme`.
 """
@@ -8,42 +8,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle import reasons
+from packyard.bundle import requirements
+from packyard.bundle.pod import mapping, text
+from packyard.setters import krmfile
 from packyard.setters.definition import Setter
-from packyard.setters.listing import Row, RuleRow
-from packyard.source.compose import Composed
+from packyard.setters.listing import Row, rule_rows
+from packyard.source.compose import Composed, ComposedPackage
 from packyard.source.option import Option
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedUseCase:
-    """What a README fragment may ask of a use case."""
+    """What a README fragment may ask of a use case; ``name`` is that without its storage.
+
+    ``objects`` are kinds and files, ``names`` what the objects are called as shipped, by their kinds.
+    """
 
     path: str
-    axes: Mapping[str, str]
+    name: str
+    storage: str
     setters: list[Row]
-    rules: list[RuleRow]
-    options: tuple[Option, ...]
-    objects: list[tuple[str, str]]
+    objects: tuple[tuple[str, str], ...]
+    names: Mapping[str, str]
+    beside: tuple[str, ...]
     requirements: list[str]
-    images: list[str]
+    images: tuple[str, ...]
+
+    @property
+    def required(self) -> list[Row]:
+        """The setters that have to be set."""
+        return [row for row in self.setters if row.required]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedParameter:
-    """One line of a README's parameter table: a setter, and the use cases that have it (none named: all).
+    """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns (none: all).
 
-    ``places`` says the same shorter: ``multi-node/*`` for all of a directory, ``*/user-mounted-nfs`` for all of a name.
+    ``required_in`` are those in which it has to be set. ``values`` has what it ships with, and the use cases where that
+    is so, as patterns, where there are several; an empty text stands for what has to be set.
     """
 
     name: str
-    value: str
-    type: str
+    values: tuple[tuple[str, tuple[str, ...]], ...]
     required: bool
     description: str
     example: str
-    use_cases: tuple[str, ...]
     places: tuple[str, ...]
+    required_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,90 +67,114 @@ class DocumentedRule:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentedLevel:
-    """A Pod Security level below ``restricted`` in a README, its reason, and who needs it, as patterns (none: all)."""
-
-    level: str
-    reason: str
-    option: str
-    places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentedOption:
-    """One option in a README: the setters that it brings, the use cases that have it, and these as patterns."""
+    """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits."""
 
     name: str
-    description: str
+    summary: str
     setters: list[Setter]
-    use_cases: tuple[str, ...]
     places: tuple[str, ...]
 
 
-def example(use_cases: Sequence[DocumentedUseCase]) -> DocumentedUseCase:
-    """Return the use case that commands are shown with: of the matrix if there is one, with a claim if one has that."""
-    found = [item for item in use_cases if item.axes] or use_cases
-    return next((item for item in found if item.axes.get("storage") == "user-allocated-pvc"), found[0])
+def context(
+    composed: ComposedPackage,
+    rows: Mapping[str, Sequence[Row]],
+    objects: Mapping[str, Sequence[Mapping[str, object]]],
+) -> dict[str, object]:
+    """Return what fragments may ask of a composed package.
+
+    ``rows`` are the setters of its use cases by their paths, ``objects`` their objects as plain values.
+    """
+    use_cases = [_use_case(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed.use_cases]
+    first = min(composed.use_cases, key=lambda item: item.use_case.line).use_case.path
+    return {
+        "example": next(use_case for use_case in use_cases if use_case.path == first),
+        "use_cases": use_cases,
+        "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
+        "names": {row.name for use_case in use_cases for row in use_case.setters},
+        "images": sorted({image for use_case in use_cases for image in use_case.images}),
+        "levels": levels(use_cases, objects),
+        "parameters": parameters(use_cases),
+        "rules": rules(composed.use_cases),
+        "options": options(composed.options.all, [use_case.path for use_case in use_cases]),
+    }
+
+
+def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]]) -> DocumentedUseCase:
+    return DocumentedUseCase(
+        path=item.use_case.path,
+        name=item.use_case.name,
+        storage=item.use_case.storage,
+        setters=list(rows),
+        objects=item.objects,
+        names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in objects},
+        beside=item.beside,
+        requirements=[str(requirement) for requirement in requirements.find(objects)],
+        images=requirements.images(objects),
+    )
 
 
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
-    """Return one line per setter and default, sorted by name, with the use cases that it holds for."""
-    found: dict[tuple[str, str], tuple[Row, list[str]]] = {}
+    """Return one line per setter, in the order of the use cases' Krmfiles."""
+    everywhere = [use_case.path for use_case in use_cases]
+    found: dict[str, dict[str, Row]] = {}
     for use_case in use_cases:
         for row in use_case.setters:
-            found.setdefault((row.name, row.value), (row, []))[1].append(use_case.path)
+            found.setdefault(row.name, {})[use_case.path] = row
+    return [_parameter(rows, everywhere) for rows in found.values()]
+
+
+def _parameter(rows: Mapping[str, Row], everywhere: Sequence[str]) -> DocumentedParameter:
+    values: dict[str, list[str]] = {}
+    for path, row in rows.items():
+        values.setdefault("" if row.required else row.value, []).append(path)
+    first = max(rows.values(), key=lambda row: row.required)
+    return DocumentedParameter(
+        name=first.name,
+        values=tuple((value, _places(paths, list(rows))) for value, paths in values.items()),
+        required=first.required,
+        description=first.description,
+        example=first.example or "",
+        places=_places(list(rows), everywhere),
+        required_in=_places([path for path, row in rows.items() if row.required], everywhere),
+    )
+
+
+def levels(
+    use_cases: Sequence[DocumentedUseCase], objects: Mapping[str, Sequence[Mapping[str, object]]]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
-    return [_parameter(*found[key], everywhere) for key in sorted(found)]
+    found: dict[str, list[str]] = {}
+    for path, each in objects.items():
+        for requirement in requirements.find(each):
+            if requirement.kind == "PodSecurity" and requirement.name != "restricted":
+                found.setdefault(requirement.name, []).append(path)
+    return [(level, tuple(abbreviate(paths, everywhere))) for level, paths in sorted(found.items())]
 
 
-def rules(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedRule]:
+def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
     """Return every rule once, in the order of the use cases, with those that it holds for."""
     found: dict[tuple[str, str], list[str]] = {}
-    for use_case in use_cases:
-        for row in use_case.rules:
-            found.setdefault((row.rule, row.message), []).append(use_case.path)
-    everywhere = [use_case.path for use_case in use_cases]
+    for item in composed:
+        for row in rule_rows(item.rules, item.definitions, krmfile.NAME):
+            found.setdefault((row.rule, row.message), []).append(item.use_case.path)
+    everywhere = [item.use_case.path for item in composed]
     return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
 
 
-def levels(composed: Sequence[Composed]) -> list[DocumentedLevel]:
-    """Return why pods need a lower Pod Security level than ``restricted``, with the use cases that it holds for."""
-    everywhere = [item.use_case.path for item in composed]
+def options(found: Sequence[Option], everywhere: Sequence[str]) -> list[DocumentedOption]:
+    """Return the options, sorted by name."""
     return [
-        DocumentedLevel(each.level, each.reason, each.option, _places(each.use_cases, everywhere))
-        for each in reasons.merge(composed)
-    ]
+        DocumentedOption(each.name, _sentence(each.description), list(each.setters.values()),
+                         _places(each.use_cases, everywhere))
+        for each in found
+    ]  # fmt: skip
 
 
-def options(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
-    """Return every option once, sorted by name, with the use cases that have it."""
-    found: dict[str, list[tuple[str, Option]]] = {}
-    for use_case in use_cases:
-        for option in use_case.options:
-            found.setdefault(option.name, []).append((use_case.path, option))
-    everywhere = [use_case.path for use_case in use_cases]
-    return [_option(found[name], everywhere) for name in sorted(found)]
-
-
-def _option(found: Sequence[tuple[str, Option]], everywhere: Sequence[str]) -> DocumentedOption:
-    paths = [path for path, _ in found]
-    setters = {name: setter for _, option in found for name, setter in option.setters.items()}
-    first = found[0][1]
-    listed = [setters[name] for name in sorted(setters)]
-    return DocumentedOption(first.name, first.description, listed, tuple(paths), _places(paths, everywhere))
-
-
-def _parameter(row: Row, paths: Sequence[str], everywhere: Sequence[str]) -> DocumentedParameter:
-    return DocumentedParameter(
-        name=row.name,
-        value=row.value,
-        type=row.type or "string",
-        required=row.required,
-        description=row.description,
-        example=row.example or "",
-        use_cases=() if len(paths) == len(everywhere) else tuple(paths),
-        places=_places(paths, everywhere),
-    )
+def _sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    return text.partition(". ")[0].removesuffix(".")
 
 
 def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:

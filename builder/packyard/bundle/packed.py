@@ -12,6 +12,7 @@ from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.source import option
 from packyard.source.idle import Idle, document, parse
+from packyard.source.parts import KUSTOMIZATION
 
 _NOTHING: Idle = {}
 
@@ -40,7 +41,7 @@ class Packed:
             version=bundle.manifest.version,
             tar=bundle.tar,
             manifest=Digest.of(described),
-            options=_options(bundle.manifest.use_cases, bundle.members),
+            options=_options(bundle.members),
             idle=idle,
             data=bundle.data,
         )
@@ -59,8 +60,7 @@ class Packed:
         return json.dumps(head).encode() + b"\n" + self.data
 
 
-def _options(use_cases: Iterable[str], members: Iterable[Member]) -> tuple[str, ...]:
-    """Return the names of the folders in which use cases have their options."""
-    folders = {f"{path}/{option.DIRECTORY}" for path in use_cases}
-    parts = (member.path.rsplit("/", 2) for member in members)
-    return tuple(sorted({part[1] for part in parts if len(part) == 3 and part[0] in folders}))
+def _options(members: Iterable[Member]) -> tuple[str, ...]:
+    """Return the names of a bundle's options."""
+    parts = (member.path.split("/")[-3:] for member in members)
+    return tuple(sorted({part[1] for part in parts if part[0] == option.DIRECTORY and part[2:] == [KUSTOMIZATION]}))

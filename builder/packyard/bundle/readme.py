@@ -1,10 +1,8 @@
 """A bundle's README: Markdown fragments, rendered by Jinja2 and joined.
 
-    ## Parameters                                   ## Parameters
-
-    {{ parameters | parameter_table }}      ->      | Name | Default | Required | Type | Description |
-                                                    | --- | --- | --- | --- | --- |
-                                                    | `IMAGE_NAME` | `model-zoo` | yes | string | … |
+    {% for row in example.required %}
+    kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
+    {% endfor %}
 
 Fragments are sandboxed: they can format what they are given, and reach nothing else.
 """
@@ -15,7 +13,7 @@ import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from packyard.errors import InputError, Problem
 from packyard.text.sharing import once
@@ -24,23 +22,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
     from jinja2.nodes import Node
     from jinja2.runtime import Context
-
-
-class Row(Protocol):
-    """What a parameter table shows of a setter; ``places`` are the use cases that have it, empty for all."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> object: ...
-    @property
-    def type(self) -> str: ...
-    @property
-    def required(self) -> bool: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def places(self) -> Sequence[str]: ...
 
 
 _LARGEST = 1000  # operand of a multiplication in a fragment
@@ -87,21 +68,6 @@ def _uses(name: str, node: Node) -> bool:
     return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
 
 
-def parameter_table(rows: Iterable[Row]) -> str:
-    """Return a Markdown table of setters, one line each; with the column "Use cases" if a setter is not in all."""
-    shown = list(rows)
-    columns = ["Name", "Default", "Required", "Type", "Description"]
-    cells: list[list[object]] = [
-        [_code(r.name), _code(r.value), "yes" if r.required else "no", r.type, r.description] for r in shown
-    ]
-    if any(row.places for row in shown):
-        columns.append("Use cases")
-        for line, row in zip(cells, shown, strict=True):
-            line.append(", ".join(map(_code, row.places)) or "all")
-    lines = [columns, ["---"] * len(columns), *(map(_cell, line) for line in cells)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def _environment() -> Environment:
     from jinja2 import StrictUndefined  # slow to import, and only `build` needs it
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -124,7 +90,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["parameter_table"] = environment.filters["parameter_table"] = parameter_table
+    environment.filters["code"] = code
     return environment
 
 
@@ -158,14 +124,10 @@ def _line(error: Exception, file: str) -> int:
     return (lines[-1] or 0) if lines else 0
 
 
-def _code(value: object) -> str:
+def code(value: object) -> str:
     """Return a value as a Markdown code span that backticks inside do not end (CommonMark 6.1); nothing as nothing."""
     text = "" if value is None else str(value)
     if not text:
         return ""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
-
-
-def _cell(value: object) -> str:
-    return " ".join(str(value or "").split()).replace("|", "\\|")

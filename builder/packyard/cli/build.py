@@ -60,12 +60,14 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form:
         for name in names:
             described = package.read(here, name)
             for use_case in described.use_cases:
-                folders[f"{name}/{use_case.path}"] = kustomization.write(here, described, use_case)
-    written = [out_dir / path for path in tree.write_folders(folders, out_dir)]
+                path = f"{name}/{use_case.path}"
+                written = kustomization.write(here, use_case, out_dir.resolve() / path)
+                folders[path] = {"kustomization.yaml": written}
+    made = [out_dir / path for path in tree.write_folders(folders, out_dir)]
     if form == "json":
-        output.json_result([{"directory": str(folder)} for folder in written])
+        output.json_result([{"directory": str(folder)} for folder in made])
         return 0
-    for folder in written:
+    for folder in made:
         output.line(str(folder))
-    output.story("build each with: kustomize build DIR")
+    output.story("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
     return 0

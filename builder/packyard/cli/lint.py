@@ -10,17 +10,19 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks import judges, options
+from packyard.checks import judges
 from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
-from packyard.errors import InputError, Problem
+from packyard.errors import BeyondError, InputError, Problem
+from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import FILE, Workspace, built_in, find
+from packyard.text.document import decode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     copies = [copy for folder in folders for copy in _copies(Path(folder))]
     if names and not here:
         raise InputError(Problem(f"is no directory, and no {FILE} here or above has it as a package", file=names[0]))
-    composed, findings = _composed(arguments, here, names) if here and (names or not folders) else ([], [])
+    composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
-    findings += lint_catalogue(composed, judges=judging)
+    findings = lint_catalogue(composed, judges=judging)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
-        findings += [*found, *(options.check(directory) if readable else ())]
+        findings += [*found, *(_of_options(directory) if readable else ())]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
     else:
@@ -93,10 +95,24 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
         yield folder / package, read_package(tree, package)
 
 
-def _composed(
-    arguments: argparse.Namespace, here: Workspace, names: list[str]
-) -> tuple[list[PackageFiles], list[Finding]]:
-    """Compose packages; what needs a reason that their sources do not record is found fault with at once."""
+def _of_options(directory: Path) -> Iterator[Finding]:
+    """Find components that do not apply to a use case, or not together."""
+    from packyard.cluster.build import find as find_kustomization
+    from packyard.cluster.build import try_components
+    from packyard.options import values
+
+    if values.read_enabled(directory):
+        file = find_kustomization(directory)
+        try:
+            try_components(directory, decode(regular.read(file), str(file))[1])
+        except BeyondError:
+            return
+        except InputError as error:
+            yield from (finding("option-does-not-apply", "error", problem) for problem in error.problems)
+
+
+def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:
+    """Compose packages, or find them composed."""
     from packyard.bundle.composing import Composing
     from packyard.source import whole
 
@@ -106,5 +122,4 @@ def _composed(
     fanout.finish(cache_dir, (item.fault for item in made))
     if made and {*here.package_names()} <= {*(names or here.package_names())}:
         whole.check(here, {name for item in made for name in item.options}, (item.idle for item in made))
-    lacking = [finding("no-reason", "error", problem) for item in made for problem in item.lacking]
-    return [files for item in made for files in item.files], lacking
+    return [files for item in made for files in item.files]

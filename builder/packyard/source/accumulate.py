@@ -1,4 +1,4 @@
-"""The objects of a part: gathered, then changed by its components, then by its patches, as kustomize does.
+"""The objects of a part: gathered, then changed by its components, its patches and its replacements, as kustomize does.
 
 What several use cases begin with is gathered once: an object is copied when the first of them changes it.
 """
@@ -8,129 +8,135 @@ from __future__ import annotations
 from collections import Counter
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.source import parts, patch, pods
-from packyard.source.idle import WHOLE, Idle, place
+from packyard.source import anchors, parts, patch, replacement, selector
+from packyard.source.idle import Idle
 from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
-from packyard.source.selector import selects
+from packyard.source.replacement import Replacement
+from packyard.source.selector import Identity
 from packyard.text import layout
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Sequence
 
 #: How many objects a use case may have.
 MAX_OBJECTS = 1000
-
-Identity = tuple[str, str, str, str]
-"""apiVersion, kind, namespace and name of an object."""
+#: What is not applied, nor shipped: an object that only serves composing.
+LOCAL = "config.kubernetes.io/local-config"
+#: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
+RUN = "run"
 
 
 class Object:
     """A Kubernetes object on its way, and the stem of the file that it came from; `root` is for reading."""
 
-    __slots__ = ("_identity", "_working", "_written", "root", "stem")
+    __slots__ = ("_identity", "_working", "root", "stem")
 
     def __init__(self, root: MappingNode, stem: str) -> None:
         self.root = root
         self.stem = stem
         self._working: Working | None = None  # none of it is this object's own
         self._identity: Identity | None = None
-        self._written: bytes | None = None
 
     @property
     def identity(self) -> Identity:
         """apiVersion, kind, namespace and name, as they are now."""
         if self._identity is None:
-            metadata = self.root.mapping("metadata")
-            texts = [metadata.text(key) if metadata else "" for key in ("namespace", "name")]
-            self._identity = (self.root.text("apiVersion"), self.root.text("kind"), texts[0], texts[1])
+            self._identity = selector.identity(self.root)
         return self._identity
 
-    def label(self, name: str) -> str:
-        """Return a label of the object, an empty text where it has none."""
-        labels = self.root.mapping("metadata", "labels")
-        return labels.text(name) if labels else ""
+    @property
+    def is_local(self) -> bool:
+        """Whether the object only serves composing."""
+        annotations = self.root.mapping("metadata", "annotations")
+        return annotations is not None and annotations.text(LOCAL) == "true"
 
     def write(self) -> bytes:
         """Return the object's file."""
-        if self._written is None:
-            self._written = layout.write(self.root)
-        return self._written
+        return layout.write(anchors.shared(self.root))
 
     def copy(self) -> Object:
         """Return an object that may be changed without changing this one, nor this one it."""
         copied = Object(self.root, self.stem)
-        copied._identity, copied._written = self._identity, self._written
+        copied._identity = self._identity
         self._working = None
         return copied
 
     def operate(self, operations: Sequence) -> None:
         """Apply RFC 6902 operations."""
-        self._identity = self._written = None
-        self._working = self._working or Working()
-        self.root = _as_mapping(self._working.of(self.root))
-        patch.apply_operations(self.root, operations, self._working)
+        patch.apply_operations(self._begin(), operations, self._own())
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        self._identity = self._written = None
-        self.root = _as_mapping(patch.clone(self.root))
-        self._working = None
+        before = self.identity
+        self._identity = self._working = None
+        copied = patch.clone(self.root)
+        assert isinstance(copied, MappingNode)
+        self.root = copied
         patch.merge(self.root, root)
+        if self.identity[:2] != before[:2] or self.identity[3] != before[3]:
+            raise InputError(self.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
+
+    def replace(self, target: replacement.Target, value: Node) -> None:
+        """Put a value into fields."""
+        replacement.replace(self._begin(), target, value, self._own())
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         return self.root.problem(message)
 
+    def _own(self) -> Working:
+        self._working = self._working or Working()
+        return self._working
 
-def _as_mapping(node: Node) -> MappingNode:
-    assert isinstance(node, MappingNode)
-    return node
+    def _begin(self) -> MappingNode:
+        """Return the root, which may be changed."""
+        self._identity = None
+        root = self._own().of(self.root)
+        assert isinstance(root, MappingNode)
+        self.root = root
+        return root
 
 
-Expanded = list[tuple[Identity, Sequence | MappingNode]]
-"""A patch as what it came to for each object that it has reached: the object's identity, and operations or a merge."""
+def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | None = None) -> list[Object]:
+    """Gather a part's objects, let its components work on them, then its patches and replacements: kustomize's order.
 
-
-def accumulate(
-    part: Part,
-    onto: list[Object] | None = None,
-    trace: list[Expanded] | None = None,
-    idle: list[Idle] | None = None,
-) -> list[Object]:
-    """Gather a part's objects, let its components work on them, then its patches: kustomize's order.
-
-    ``trace`` gathers, for every patch in the order of their application, what it came to; ``idle`` what was in vain.
+    ``idle`` gathers what reached nothing.
     """
     objects = [] if onto is None else onto
     for file in part.files:
         for root in parts.read_objects(file):
             _add(objects, Object(root, file.stem))
     for resource in part.resources:
-        for item in accumulate(resource, trace=trace, idle=idle):
+        for item in accumulate(resource, idle=idle):
             _add(objects, item)
     for component in part.components:
-        accumulate(component, objects, trace, idle)
+        accumulate(component, objects, idle)
     for made in part.generated:
         _add(objects, Object(made.root(), made.stem))
     for change in part.patches:
-        expanded, nothing = (_patch if change.pods is None else _patch_pods)(objects, change)
-        if trace is not None:
-            trace.append(expanded)
+        reached = apply(change, objects)
         if idle is not None:
-            places = (*map(place, nothing), *(() if expanded else (WHOLE,)))
-            idle.append({change.key: frozenset(places)})
+            idle.append({change.key: not reached})
+    for each in part.replacements:
+        _replace(each, objects, idle)
     return objects
 
 
 def file_names(objects: list[Object]) -> list[str]:
-    """Name each object's file for its kind; objects of one kind keep the names of the files they came from."""
+    """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names."""
     kinds = Counter(item.identity[1] for item in objects)
-    names = [
-        f"{parts.dashed(item.identity[1]) if kinds[item.identity[1]] == 1 else item.stem}.yaml" for item in objects
-    ]
+    names = [f"{_stem(item, alone=kinds[item.identity[1]] == 1)}.yaml" for item in objects]
     twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
-    refuse(item.problem(f"two objects would be written to {item.stem}.yaml: one object a file") for item in twice)
+    refuse(
+        item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}")
+        for item in twice
+    )
     return names
+
+
+def _stem(item: Object, *, alone: bool) -> str:
+    _, kind, _, name = item.identity
+    return parts.dashed(kind) if alone or name == RUN else name.removeprefix(f"{RUN}-")
 
 
 def _add(objects: list[Object], item: Object) -> None:
@@ -141,16 +147,15 @@ def _add(objects: list[Object], item: Object) -> None:
     objects.append(item)
 
 
-def _patch(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
-    """Patch objects, and return what it came to, and no operation: what is applied reaches what it names, or fails."""
+def apply(item: Patch, objects: list[Object]) -> list[Object]:
+    """Patch objects, and return those that the patch is for."""
     root = item.document.root
-    if isinstance(root, MappingNode) and not all(Object(root, "").identity[part] for part in (0, 1, 3)):
+    if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
-        root = _nameless(root) if isinstance(root, MappingNode) else root
-        matched = [other for other in objects if selects(item.target, other.identity)]
+        matched = [other for other in objects if selector.selects(item.target, other.root)]
     elif isinstance(root, MappingNode):
-        wanted = Object(root, "").identity
+        wanted = selector.identity(root)
         matched = [other for other in objects if other.identity == wanted]
         if not matched:
             known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
@@ -158,38 +163,30 @@ def _patch(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
             raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
     else:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
-    if not isinstance(root, (MappingNode, Sequence)):
-        raise InputError(item.problem("a patch is a mapping or a list of operations"))
-    expanded: Expanded = []
+    root = _nameless(root) if isinstance(root, MappingNode) else root
     for other in matched:
-        before = other.identity
         if isinstance(root, Sequence):
             other.operate(root)
         elif isinstance(root, MappingNode):
-            _merge(other, root, before)
-        expanded.append((before, root))
-    return expanded, []
+            other.merge(root)
+        else:
+            raise InputError(item.problem("a patch is a mapping or a list of operations"))
+    return matched
 
 
-def _patch_pods(objects: list[Object], item: Patch) -> tuple[Expanded, list[Node]]:
-    """Patch pods, and return what it came to, and the operations that came to nothing."""
-    root = item.document.root
-    if not isinstance(root, Sequence):
-        raise InputError(item.problem("a patch of pods is a list of operations, with paths below the pod's template"))
-    expanded: Expanded = []
-    reached: set[int] = set()
-    for other in objects:
-        if selects(item.target or {}, other.identity):
-            operations = pods.expand(other.root, root, item.pods or "")
-            if operations.items:
-                reached.update(each.start for each in operations.items)
-                other.operate(operations)
-                expanded.append((other.identity, operations))
-    return expanded, [each.value for each in root.items if each.start not in reached]
+def _replace(each: Replacement, objects: list[Object], idle: list[Idle] | None) -> None:
+    value = replacement.find_source(each, [item.root for item in objects])
+    for target in each.targets:
+        matched = [item for item in objects if selector.selects(target.select, item.root)]
+        for item in matched:
+            item.replace(target, value)
+        if idle is not None:
+            words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
+            idle.append({(each.name, words): not matched})
 
 
 def _nameless(root: MappingNode) -> MappingNode:
-    """Return a strategic merge without what names its object: a target has selected the objects."""
+    """Return a strategic merge without what names its object, which is no change to it."""
     found = patch.clone(root)
     assert isinstance(found, MappingNode)
     found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
@@ -197,9 +194,3 @@ def _nameless(root: MappingNode) -> MappingNode:
     if metadata:
         metadata.entries = [entry for entry in metadata.entries if entry.name not in ("name", "namespace")]
     return found
-
-
-def _merge(target: Object, root: MappingNode, before: Identity) -> None:
-    target.merge(root)
-    if target.identity[:2] != before[:2] or target.identity[3] != before[3]:
-        raise InputError(target.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))

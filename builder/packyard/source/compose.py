@@ -1,6 +1,6 @@
-"""A use case from its parts: the same objects that kustomize builds from them, with the setter comments that it drops.
+"""A package from its parts: the same objects that kustomize builds from them, with the setter comments that it drops.
 
-resources: [bases/mpi-job]  +  components: [overlays/user-mounted-nfs]  +  patches: […]
+resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  +  patches: […]
     ->  config-map.yaml  mpi-job.yaml  service-account.yaml  kustomization.yaml  Krmfile
 """
 
@@ -8,161 +8,160 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from packyard.errors import Problem, refuse, suggest
-from packyard.setters.definition import Definitions, Setter
+from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.setters.definition import Definitions
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Plan, plan_fields
-from packyard.setters.refusal import refusal
+from packyard.setters.plan import plan_fields
 from packyard.setters.rules.rule import Rule
-from packyard.source import idle, kustomization, option, parts, preset, ranks, rules, security
+from packyard.source import idle, option, parts, preset, rules
 from packyard.source.accumulate import Object, accumulate, file_names
-from packyard.source.definitions import Reached, reach
 from packyard.source.idle import Idle
-from packyard.source.option import Option
+from packyard.source.option import Options
 from packyard.source.package import Package, UseCase
-from packyard.source.parts import Part
-from packyard.source.security import Excuse
+from packyard.source.parts import KUSTOMIZATION, Part
+from packyard.source.words import Words
 from packyard.source.workspace import Workspace
-from packyard.text.document import parse_shared, parse_text
-from packyard.text.edit import Edit
+from packyard.text.document import parse_shared
+from packyard.text.expanded import Expanded
 from packyard.text.node import Source
-from packyard.text.plain import to_value
-from packyard.text.sharing import once
 from packyard.work import reads
+
+KRMFILE = "Krmfile"
+_HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The files of one use case by their name, the objects in them as (kind, file), and what may be enabled.
+    """The files of one use case by their name, and the objects in them as (kind, file).
 
-    ``unset`` are the files of the objects before they had the package's values, and what gave them these, if anything.
+    Files that its kustomization does not list are ``beside`` the others, for users to add.
     """
 
     use_case: UseCase
     files: Mapping[str, bytes]
-    unset: Mapping[str, tuple[bytes, Sequence[Edit]]]
     objects: tuple[tuple[str, str], ...] = ()
-    unused: tuple[str, ...] = ()  # values given for setters that this use case does not have
-    options: tuple[Option, ...] = ()
+    beside: tuple[str, ...] = ()
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
-    excuses: tuple[Excuse, ...] = ()  # why its pods need a lower Pod Security level
-    idle: Idle = field(default_factory=dict)  # patches of its parts that reach nothing here
-    own_idle: Idle = field(default_factory=dict)  # operations of its package's own patches that do
-
-    @property
-    def shipped(self) -> dict[str, bytes]:
-        """All files of the use case's directory by their path, those of its options included."""
-        below = {
-            f"{option.DIRECTORY}/{item.name}/{path}": data for item in self.options for path, data in item.files.items()
-        }
-        return {**self.files, **below}
 
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
-        return PackageFiles(self.files["Krmfile"], _resources(self.files), where)
+        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
+        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
 
     def rows(self) -> list[Row]:
         """Return a row per setter."""
-        unset = {name: data for name, (data, _) in self.unset.items()}  # with a value or without, a field counts
-        return list_setters(PackageFiles(self.files["Krmfile"], unset), self.definitions)
+        return list_setters(self.package_files(), self.definitions)
 
     def values(self) -> list[dict[str, object]]:
         """Return the objects as plain values."""
-        found = (value for _, name in self.objects for value in _values(name, *self.unset[name], self.files[name]))
+        found = (value for _, name in self.objects for value in _values(name, self.files[name]))
         return [value for value in found if isinstance(value, dict)]
 
 
-def compose_all(workspace: Workspace, package: Package) -> list[Composed]:
-    """Compose every use case of a package; values and presets that its use cases cannot use are refused."""
-    composed = [compose(workspace, package, use_case) for use_case in package.use_cases]
-    own = idle.join(item.own_idle for item in composed)
-    refuse(idle.problems(own, "any use case that lists it"))
-    _check_values(composed)
-    presets = preset.read_all(workspace, package)
-    if presets:
-        preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
-    return composed
+@dataclass(frozen=True, slots=True)
+class ComposedPackage:
+    """A package composed: its use cases and its options; ``idle`` are patches of its parts that reach nothing in it."""
+
+    package: Package
+    use_cases: tuple[Composed, ...]
+    options: Options
+    idle: Idle
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Every file by its path below the prefix of the workspace."""
+        found = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
+        return {**found, **{f"{option.DIRECTORY}/{name}": data for name, data in self.options.files.items()}}
 
 
-def _check_values(composed: Sequence[Composed]) -> None:
-    """Refuse a value that none of the use cases it is given to can use."""
-    given = {
-        (value.file, value.line, name): value for item in composed for name, value in item.use_case.setters.items()
+def compose(workspace: Workspace, package: Package) -> ComposedPackage:
+    """Compose a package; values that none of its use cases can use are refused, and presets that do not fit."""
+    found = [_compose(workspace, package, use_case) for use_case in package.use_cases]
+    _check_values(package, found)
+    composed = tuple(item.composed for item in found)
+    presets = preset.read_all(package)
+    preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
+    nothing = [each for item in found for each in item.idle]
+    options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
+    return ComposedPackage(package, composed, options, idle.join(nothing))
+
+
+def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
+    """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
+    objects, _ = _objects(package, use_case, *_parts(workspace, package, use_case))
+    return {name: item.write() for name, item in zip(file_names(objects), objects, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A use case, its objects before words were folded, and what was idle in it."""
+
+    composed: Composed
+    objects: list[Object]
+    idle: list[Idle]
+    words: Words
+
+
+def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made:
+    base, overlays = _parts(workspace, package, use_case)
+    objects, nothing = _objects(package, use_case, base, overlays)
+    named = dict(zip(file_names(objects), objects, strict=True))
+    beside = {file.name: Object(root, file.stem) for file in _beside(base) for root in parts.read_objects(file)}
+    krmfile = parts.read_krmfile(package.folder)
+    layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
+    words = Words(parts.read_krmfile(workspace.root_dir), layers, use_case.setters)
+    documents = {
+        name: Object(words.fold(item.root), item.stem).write() for name, item in sorted({**beside, **named}.items())
     }
-    used = {
-        (value.file, value.line, name)
-        for item in composed
-        for name, value in item.use_case.setters.items()
-        if name not in item.unused
-    }
-    unknown = [key for key in sorted(given) if key not in used]
-    if not unknown:
-        return
-    known = {name for item in composed for name in item.definitions.setters}
-    known |= {name for item in composed for offered in item.options for name in offered.setters}
-    refuse(
-        Problem(f"setters.{name}: no part defines it", file=file, line=line, hint=suggest(name, known))
-        for file, line, name in unknown
-    )
-
-
-def compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
-    """Compose a use case, and give it the package's values; ``values=False`` leaves those of its parts."""
-    part = kustomization.read(workspace, package, use_case)
-    begun, inherited = _begun(part)
-    own: list[Idle] = []
-    objects = accumulate(Part(part.folder, patches=part.patches), [item.copy() for item in begun], idle=own)
-    refuse(idle.problems(idle.wholly(own), f"the use case {use_case.path}"))
-    ranks.add(objects)
-    nothing = [*inherited]
-    named = sorted(zip(file_names(objects), objects, strict=True), key=_by_name)
-    documents = {name: item.write() for name, item in named}
-    given = {name: value.text for name, value in use_case.setters.items()} if values else {}
-    reached = reach(part, documents, given)
+    reached = words.reach(documents)
     known = reached.definitions.setters
-    applying = rules.gather(part)
+    applying = rules.gather([each for layer in layers for each in layer])
     here = [rule for rule in applying if rules.is_here(rule, known)]
-    options = _options(workspace, use_case, part, objects, reached, given, nothing)
-    offered = {name: setter for item in options for name, setter in item.setters.items()}
-    _check_given(use_case, {**offered, **known} if values else {})
-    if values:
-        refuse(rules.check(applying, known, workspace))
-        for item in options:
-            refuse(rules.check(item.rules, {**item.setters, **known}, workspace) if item.rules else ())
-    plan = _plan(documents, reached, given)
-    unset = {name: (data, plan.edits.get(name, ())) for name, data in documents.items()}
-    files = {
-        **documents,
-        **plan.files,
-        "Krmfile": reached.krmfile(here),
-        "kustomization.yaml": _kustomization(list(documents)),
-    }
-    kinds = tuple((item.identity[1], name) for name, item in named)
-    unused = tuple(name for name in given if name not in known and name not in offered)
-    excuses = tuple(security.gather(part))
-    return Composed(
-        use_case,
-        files,
-        unset,
-        kinds,
-        unused,
-        options,
-        reached.definitions,
-        tuple(here),
-        excuses,
-        idle.join(nothing),
-        idle.join(own),
-    )
+    refuse(rules.check(applying, known, workspace))
+    files = {**documents, **plan_fields(documents, reached.definitions, known).files}
+    files[KUSTOMIZATION] = _kustomization(sorted(named))
+    if known:
+        files[KRMFILE] = reached.krmfile(_HEAD, here)
+    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
+    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
+    return _Made(composed, objects, nothing, words)
 
 
-def _begun(part: Part) -> tuple[list[Object], list[Idle]]:
+def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
+    """Read the base and the overlays of a use case."""
+    base = parts.read(workspace.base_dir(use_case.base), "Kustomization")
+    overlays = [parts.read(workspace.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
+    if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
+        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
+        raise InputError(Problem(message, file=package.file, line=use_case.line))
+    return base, overlays
+
+
+def _objects(
+    package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
+) -> tuple[list[Object], list[Idle]]:
+    """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
+    begun, nothing = _begun(base, overlays)
+    own: list[Idle] = []
+    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
+    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}"))
+    return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _layers_of(overlays: Sequence[Part]) -> list[list[tuple[str, bytes]]]:
+    """Return the Krmfiles of overlays: those that they build on, then their own; side by side they have to agree."""
+    below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
+    return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
+
+
+def _begun(base: Part, overlays: Sequence[Part]) -> tuple[list[Object], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
-    shared = Part(part.folder, resources=part.resources, components=part.components)
-    folders = tuple(str(item.folder) for item in (*part.resources, *part.components))
-    return reads.once(("objects", *folders), lambda: _begin(shared))
+    folders = tuple(str(item.folder) for item in (base, *overlays))
+    return reads.once(("objects", *folders), lambda: _begin(Part(base.folder, (), (base,), tuple(overlays))))
 
 
 def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
@@ -170,80 +169,40 @@ def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
     return accumulate(part, idle=nothing), nothing
 
 
-def _by_name(pair: tuple[str, Object]) -> str:
-    return pair[0]
+def _beside(base: Part) -> list[Path]:
+    """Return the files in a base's folder that its kustomization does not name, for users to add."""
+    return sorted(set(base.folder.glob("*.yaml")) - base.own_files())
 
 
-def _options(
-    workspace: Workspace,
-    use_case: UseCase,
-    part: Part,
-    objects: list[Object],
-    reached: Reached,
-    values: Mapping[str, str],
-    nothing: list[Idle],
-) -> tuple[Option, ...]:
-    """Write the options of a use case, each with the definitions that it needs beside those of the use case.
-
-    Those that its package names have to fit it, those of the workspace need not.
-    """
-    found: list[Option] = []
-    for name in dict.fromkeys((*use_case.options, *workspace.options)):
-        component = parts.read(workspace.root_dir / "overlays" / name, "Component")
-        files = option.write(component, objects, nothing)
-        if not files and name not in use_case.options:
-            continue
-        refuse([option.misfit(component)] if not files else [])
-        both = reach(Part(part.folder, resources=(part,), components=(component,)), files, values)
-        known = {**both.definitions.setters, **reached.definitions.setters}
-        own = tuple(rules.gather(component))
-        definitions = both.beside(reached, [rule for rule in own if rules.is_here(rule, known)])
-        files.update(_plan(files, both, values).files)
-        if definitions:
-            files[option.DEFINITIONS] = definitions
-        added = {key: item for key, item in known.items() if key not in reached.definitions.setters}
-        excuses = tuple(security.gather(component))
-        found.append(Option(name, option.describe(component), files, own, added, excuses))
-    return tuple(found)
-
-
-def _resources(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name: data for name, data in files.items() if name.endswith(".yaml")}
-
-
-def _kustomization(names: list[str]) -> bytes:
+def _kustomization(names: Sequence[str]) -> bytes:
     lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
-    return "\n".join([*lines, *(f"- {name}" for name in sorted(names)), ""]).encode()
+    return "\n".join([*lines, *(f"- {name}" for name in names), ""]).encode()
 
 
-def _plan(files: Mapping[str, bytes], reached: Reached, values: Mapping[str, str]) -> Plan:
-    """Plan to give the fields of files the package's values, by the engine of `set`."""
-    setters = reached.definitions.setters
-    return plan_fields(files, reached.definitions, {name: setters[name] for name in values if name in setters})
-
-
-def _values(name: str, unset: bytes, edits: Sequence[Edit], data: bytes) -> Iterator[object]:
-    """Yield the documents of a file as plain values.
-
-    The file as it was before its edits is parsed already. What an edit put in the place of a value says what it means,
-    unless it depends on how it is indented.
-    """
-    if any(
-        item.reads is None or "\n" in item.replacement or item.replacement.lstrip()[:1] in ("|", ">") for item in edits
-    ):
-        unset, edits = data, ()
-    instead = {(item.start, item.end): _value(item.replacement) for item in edits}
-    for document in parse_shared(Source(name, unset.decode())):
-        yield to_value(document.root, instead)
-
-
-def _value(text: str) -> object:
-    return once(("value", text), lambda: to_value(parse_text(Source("", text))[0].root) if text.strip() else None)
-
-
-def _check_given(use_case: UseCase, known: Mapping[str, Setter]) -> None:
+def _check_values(package: Package, found: Sequence[_Made]) -> None:
+    """Refuse a value that none of the use cases it is given to can use."""
+    used = {
+        (value.line, name)
+        for item in found
+        for name, value in item.composed.use_case.setters.items()
+        if item.words.is_used(name)
+    }
+    unknown = {
+        (value.line, name): value
+        for item in found
+        for name, value in item.composed.use_case.setters.items()
+        if value.line and (value.line, name) not in used
+    }
+    known = {name for item in found for name in item.words.known}
     refuse(
-        Problem(f"setters.{name}: {fault}", file=given.file, line=given.line)
-        for name, given in use_case.setters.items()
-        if name in known and (fault := refusal(known[name], [given.text]))
-    )
+        Problem(f"setters.{name}: reaches nothing in the use cases that it is for", file=package.file, line=line,
+                hint=suggest(name, known - {name}))
+        for line, name in sorted(unknown)
+    )  # fmt: skip
+
+
+def _values(name: str, data: bytes) -> Iterator[object]:
+    """Yield the documents of a file as plain values."""
+    for document in parse_shared(Source(name, data.decode())):
+        if document.root is not None:
+            yield Expanded(document.root).value

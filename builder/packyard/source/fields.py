@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.text.document import parse_one
-from packyard.text.node import Mapping, Node, Scalar, Sequence
+from packyard.text import aliases
+from packyard.text.document import decode
+from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
 
 _MOST = 100  # faults that are told at once
 
@@ -31,7 +32,11 @@ class Fields:
     @classmethod
     def of_file(cls, file: Path, problems: list[Problem] | None = None) -> Fields:
         """Read a file that holds one document, a mapping."""
-        return cls(parse_one(file.read_bytes(), str(file)).root, str(file), "", problems)
+        source = Source(str(file), decode(file.read_bytes(), str(file))[1])
+        documents = [document for document in aliases.read(source) if document.root is not None]
+        if len(documents) != 1:
+            raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=str(file)))
+        return cls(documents[0].root, str(file), "", problems)
 
     def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
         """Note a fault at a node, named by the path of a key below this mapping."""
@@ -101,9 +106,13 @@ class Fields:
                 self.fault(node, f"{key}.{name}", "has to be a text")
         return found
 
-    def nodes(self, key: str) -> dict[str, Node]:
-        """Ask for a mapping of names to whatever the caller can read; a missing one is empty."""
-        return dict(self._pairs(key))
+    def sentences(self, key: str) -> dict[str, str]:
+        """Ask for a mapping of names to sentences, none of them empty; a missing one is empty."""
+        found = self.mapping(key)
+        for name, node in found.items():
+            if not node.value.strip():
+                self.fault(node, f"{key}.{name}", "is empty")
+        return {name: node.value for name, node in found.items()}
 
     def children(self, key: str) -> dict[str, Fields]:
         """Ask for a mapping of names to mappings; a missing one is empty."""

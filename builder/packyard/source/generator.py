@@ -18,7 +18,7 @@ from packyard.source.fields import Fields
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Source
-from packyard.text.scalar import double_quoted
+from packyard.text.scalar import double_quoted, is_plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,20 @@ class Generated:
     name: str
     comment: str
     files: tuple[Path, ...]
-    labels: tuple[tuple[str, str], ...]
+    labels: tuple[tuple[str, str, str], ...]  # key, value, and the comment behind it
     source: str
 
     @property
     def stem(self) -> str:
         """Name the object's file: for its component, or else for its first file."""
-        return dict(self.labels).get("app.kubernetes.io/component", self.files[0].stem)
+        values = {key: text for key, text, _ in self.labels}
+        return values.get("app.kubernetes.io/component", self.files[0].stem)
 
     def root(self) -> MappingNode:
         """Return the object, for the caller to change."""
         lines = ["apiVersion: v1", "kind: ConfigMap", "metadata:", f"  name: {self.name} {self.comment}".rstrip()]
-        lines += (
-            ["  labels:", *(f"    {key}: {double_quoted(text)}" for key, text in self.labels)] if self.labels else []
-        )
+        lines += ["  labels:"] if self.labels else []
+        lines += [f"    {key}: {_lexeme(text)} {comment}".rstrip() for key, text, comment in self.labels]
         lines.append("data:")
         for file in self.files:
             lines += _block(file.name, decode(file.read_bytes(), str(file))[1])
@@ -49,16 +49,9 @@ class Generated:
         assert isinstance(root, MappingNode)
         return root
 
-    def lines(self) -> list[str]:
-        """Return what kustomize reads, with the files beside it."""
-        lines = [f"- name: {self.name}", "  files:", *(f"  - {file.name}" for file in self.files)]
-        lines += ["  options:", "    disableNameSuffixHash: true"]
-        lines += (
-            ["    labels:", *(f"      {key}: {double_quoted(text)}" for key, text in self.labels)]
-            if self.labels
-            else []
-        )
-        return lines
+
+def _lexeme(text: str) -> str:
+    return text if is_plain_text(text) else double_quoted(text)
 
 
 def _block(name: str, text: str) -> list[str]:
@@ -90,6 +83,9 @@ def read(parent: Fields, node: Node, folder: Path) -> Generated | None:
     if fields.problems:
         return None
     found = fields.node.get("name") if fields.node else None
-    comment = found.comment.text if found is not None and found.comment else ""
-    texts = tuple((key, scalar.value) for key, scalar in labels.items())
-    return Generated(name, comment, tuple(files), texts, fields.file)
+    texts = tuple((key, scalar.value, _comment(scalar)) for key, scalar in labels.items())
+    return Generated(name, _comment(found), tuple(files), texts, fields.file)
+
+
+def _comment(node: Node | None) -> str:
+    return node.comment.text if node is not None and node.comment else ""

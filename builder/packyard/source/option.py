@@ -1,118 +1,163 @@
-"""Options: Components that lie beside a use case, for its user to enable, in terms that kustomize knows.
+"""Options: Components that go once into each package that they fit, as they are, for users to add.
 
-    options/debug/kustomization.yaml    a Component: its description, the objects that it adds, its patches
+    options/Krmfile                     the definitions that their fields need
+    options/debug/kustomization.yaml    a Component; what the comment that begins it says describes it
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
-    options/debug/Krmfile.option        definitions that its fields need and the use case does not have, and its rules
 
-In the sources an option is an overlay like any other. Patches find their objects by kind, and by the component label
-where a use case has several of that kind, as names are for the user to change.
+Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
+of its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package
+has are left out of the package's copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from packyard.errors import InputError, Problem
-from packyard.setters.definition import Setter
-from packyard.setters.rules.rule import Rule
-from packyard.source import parts, ranks
-from packyard.source.accumulate import Expanded, Object, accumulate, file_names
-from packyard.source.idle import Idle
-from packyard.source.parts import Part
-from packyard.source.security import Excuse
-from packyard.text import layout
+from packyard.errors import InputError, Problem, refuse
+from packyard.setters.definition import Definitions, Setter
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.plan import plan_fields
+from packyard.source import parts, rules
+from packyard.source import words as words_of
+from packyard.source.accumulate import Object, accumulate
+from packyard.source.idle import Idle, join
+from packyard.source.parts import KUSTOMIZATION, Part, Patch
+from packyard.source.patch import MisfitError
+from packyard.source.words import Words
+from packyard.source.workspace import OPTIONS, Workspace
+from packyard.text import aliases, span
+from packyard.text.document import decode
+from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.scalar import double_quoted
+from packyard.text.node import Source
 
 DIRECTORY = "options"
-DEFINITIONS = "Krmfile.option"
-PATCH_SUFFIX = ".json6902"
-COMPONENT_LABEL = "app.kubernetes.io/component"
+KRMFILE = "Krmfile"
+_HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of one use case: what it is for, its files by their path below ``options/NAME``, its rules.
+    """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
 
-    ``setters`` are those that the use case does not have, ``excuses`` why its pods need a lower Pod Security level.
+    ``setters`` are those of its fields.
     """
 
     name: str
     description: str
     files: Mapping[str, bytes]
-    rules: tuple[Rule, ...] = ()
+    use_cases: tuple[str, ...]
     setters: Mapping[str, Setter] = field(default_factory=dict)
-    excuses: tuple[Excuse, ...] = ()
 
 
-def describe(part: Part) -> str:
-    """Return what the comment that begins the option's kustomization says."""
-    return " ".join(comment.text.removeprefix("#").strip() for comment in part.head)
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``."""
+
+    all: tuple[Option, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    definitions: Definitions = field(default_factory=Definitions)
+
+    def package_files(self, where: str = "") -> PackageFiles:
+        """Return the directory of the options as the setters' room knows it."""
+        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
+        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
 
 
-def write(part: Part, objects: Sequence[Object], idle: list[Idle] | None = None) -> dict[str, bytes]:
-    """Write what an overlay does to the objects of a use case as a Component of its own; its definitions excepted.
-
-    Nothing comes of an overlay that fits none of the objects; which of its patches do not joins ``idle``.
-    """
-    working = [item.copy() for item in objects]
-    trace: list[Expanded] = []
-    accumulate(part, working, trace, idle)
-    trace.append(ranks.add(working))
-    known = {item.identity for item in objects}
-    added = [item for item in working if item.identity not in known]
-    names = file_names(working)[-len(added) :] if added else []  # those of the use case's own files are taken
-    resources = {name: layout.write(item.root) for name, item in zip(names, added, strict=True)}
-    patches: dict[str, SequenceNode] = {}
-    targets: dict[str, Mapping[str, str]] = {}
-    for identity, operations in (pair for expanded in trace for pair in expanded if pair[0] in known):
-        if not isinstance(operations, SequenceNode):
-            raise InputError(operations.problem("an option cannot merge: names are its user's", "use RFC 6902"))
-        target = _target(identity, objects)
-        name = _file_name(target)
-        targets[name] = target
-        patches.setdefault(name, _empty(operations)).items += operations.items
-    if not resources and not patches:
-        return {}
-    files = {name: layout.write(operations) for name, operations in sorted(patches.items())}
-    return {**resources, **files, "kustomization.yaml": _kustomization(part, sorted(resources), targets)}
-
-
-def misfit(part: Part) -> Problem:
-    """Say that an overlay does nothing to a use case for which it was named."""
-    file = parts.file_of(part.folder) or part.folder
-    return Problem("as an option it fits no object of the use case", file=str(file), line=1)
+def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]) -> Options:
+    """Find the options that fit use cases, by their objects; which of their patches reach nothing joins ``idle``."""
+    found: list[Option] = []
+    sections: dict[str, Mapping[str, str]] = {}
+    files: dict[str, bytes] = {}
+    setters: dict[str, Setter] = {}
+    applying = []
+    for name in workspace.option_names():
+        part = parts.read(workspace.overlay_dir(OPTIONS, name), "Component")
+        option, definitions, texts = _option(workspace, name, part, use_cases, idle)
+        if option is None:
+            continue
+        found.append(option)
+        files.update({f"{name}/{path}": data for path, data in option.files.items()})
+        known = {word: text for section in sections.values() for word, text in section.items()}
+        refuse(
+            definitions.setters[word].problem(f"{word} is defined otherwise by another option")
+            for word, text in texts.items()
+            if known.get(word, text) != text and word in definitions.setters
+        )
+        sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in known}
+        setters.update(definitions.setters)
+        applying += rules.gather(part.krmfiles())
+    if any(sections.values()):
+        files[KRMFILE] = words_of.write(_HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)])
+    return Options(tuple(found), files, Definitions(setters))
 
 
-def _target(identity: tuple[str, str, str, str], objects: Sequence[Object]) -> dict[str, str]:
-    group = identity[0].rpartition("/")[0]
-    alike = [item for item in objects if item.identity[1] == identity[1]]
-    target = {**({"group": group} if group else {}), "kind": identity[1]}
-    if len(alike) > 1:
-        labels = {item.identity: item.label(COMPONENT_LABEL) for item in alike}
-        if list(labels.values()).count(labels[identity]) > 1:
-            message = f"several objects of kind {identity[1]} have the label {COMPONENT_LABEL}={labels[identity]}"
-            raise InputError(next(item for item in alike if item.identity == identity).problem(message))
-        target["labelSelector"] = f"{COMPONENT_LABEL}={labels[identity]}"
-    return target
+def _option(
+    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]
+) -> tuple[Option | None, Definitions, Mapping[str, str]]:
+    """Try an option on use cases; return what a package with these has of it, with its definitions."""
+    fitting: list[str] = []
+    reached: list[Idle] = []
+    for path, objects in use_cases.items():
+        nothing = _try(part, objects)
+        if nothing is not None and not all(nothing.values()):
+            fitting.append(path)
+            reached.append(nothing)
+    idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]
+    if not fitting:
+        return None, Definitions(), {}
+    lacking = [patch for patch in part.patches if join(reached).get(patch.key)]
+    files = _files(part, lacking)
+    krmfile = [part.krmfile] if part.krmfile else []
+    words = Words(parts.read_krmfile(workspace.root_dir), [krmfile], {})
+    found = words.reach({f"{part.folder}/{path}": data for path, data in files.items() if path.endswith(".yaml")})
+    setters = found.definitions.setters
+    for path, changed in plan_fields(files, found.definitions, setters).files.items():
+        if changed != files[path]:
+            raise InputError(Problem("has fields with other values than their setters", file=str(part.folder / path)))
+    texts = {word: text for section in found.sections.values() for word, text in section.items()}
+    return Option(name, part.description, files, tuple(fitting), setters), found.definitions, texts
 
 
-def _file_name(target: Mapping[str, str]) -> str:
-    words = [parts.dashed(target["kind"]), target.get("labelSelector", "").rpartition("=")[2]]
-    return "-".join(filter(None, words)) + PATCH_SUFFIX
+def _try(part: Part, objects: Sequence[Object]) -> Idle | None:
+    """Return which patches of an option reach nothing in a use case; None where the option does not fit it."""
+    tried: list[Idle] = []
+    try:
+        accumulate(part, [item.copy() for item in objects], tried)
+    except MisfitError:
+        return None
+    return join(tried)
 
 
-def _empty(like: SequenceNode) -> SequenceNode:
-    return SequenceNode(like.source, like.start, like.end, False, None, None)
+def _files(part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
+    """Return the files of an option without the patches that a package lacks the objects for."""
+    left = {patch.file for patch in part.patches if patch not in lacking}
+    gone = {patch.file for patch in lacking} - left
+    kustomization = parts.file_of(part.folder)
+    assert kustomization is not None
+    unnamed = [file for file in _listed(part.folder) if file not in part.own_files()]
+    refuse(Problem("is not named by the kustomization beside it", file=str(file)) for file in unnamed)
+    files = {file.name: file.read_bytes() for file in _listed(part.folder) if file not in gone and file.name != KRMFILE}
+    files[KUSTOMIZATION] = _without(kustomization, part, lacking)
+    return files
 
 
-def _kustomization(part: Part, resources: Sequence[str], targets: Mapping[str, Mapping[str, str]]) -> bytes:
-    lines = [comment.text for comment in part.head]
-    lines += [f"apiVersion: {parts.HEADERS['Component']}", "kind: Component"]
-    lines += ["resources:", *(f"- {name}" for name in resources)] if resources else []
-    lines += ["patches:"] if targets else []
-    for name, target in sorted(targets.items()):
-        lines += [f"- path: {name}", "  target:"]
-        lines += [f"    {key}: {double_quoted(text) if '=' in text else text}" for key, text in target.items()]
-    return ("\n".join(lines) + "\n").encode()
+def _listed(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+
+
+def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:
+    """Return a kustomization without some patches, each with the comments above it."""
+    source = Source(str(file), decode(file.read_bytes(), str(file))[1])
+    root = aliases.read(source)[0].root
+    listed = root.get("patches") if isinstance(root, MappingNode) else None
+    text = source.text
+    for item, patch in reversed(
+        list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
+    ):
+        if patch in lacking:
+            start, end = span.lines(item)
+            text = text[:start] + text[end + 1 :]
+    return text.encode()

@@ -1,8 +1,7 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
-The composer understands ``resources``, ``components``, ``configMapGenerator`` and ``patches``, and ``podPatches`` of
-its own (see `packyard.source.pods`). Every other field is refused by name and line, rather than to compose something
-else than kustomize would build.
+The composer understands ``resources``, ``components``, ``configMapGenerator``, ``patches`` and ``replacements``. Every
+other field is refused by name and line, rather than to compose something else than kustomize would build.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
-from packyard.source import generator
+from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
-from packyard.source.patch import Working
-from packyard.source.selector import WORDS, fault
-from packyard.text.document import check_keys, decode, parse_one, parse_shared
+from packyard.source.replacement import Replacement
+from packyard.text import aliases
+from packyard.text.document import decode
 from packyard.text.node import Comment, Document, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.work import reads
@@ -27,7 +26,8 @@ HEADERS = {
     "Kustomization": "kustomize.config.k8s.io/v1beta1",
     "Component": "kustomize.config.k8s.io/v1alpha1",
 }
-_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+KUSTOMIZATION = "kustomization.yaml"
+_NAMES = (KUSTOMIZATION, "kustomization.yml", "Kustomization")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -42,18 +42,18 @@ Krmfile = tuple[str, bytes]
 class Patch:
     """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself).
 
-    One of ``podPatches`` has ``pods``: the label selector of the pod templates that it is for, empty for all.
+    ``entry`` is where it is listed, ``file`` the file that it names, if it does.
     """
 
     document: Document
     target: Mapping[str, str] | None
-    pods: str | None = None
+    entry: Node
+    file: Path | None = None
 
     @property
     def key(self) -> tuple[str, str]:
         """The file of the patch, and what it selects."""
-        words = {**(self.target or {}), "labelSelector": self.pods or ""}
-        return self.document.source.name, ", ".join(f"{key} {text!r}" for key, text in words.items() if text)
+        return self.document.source.name, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -72,6 +72,7 @@ class Part:
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
     patches: tuple[Patch, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
     krmfile: Krmfile | None = None
     head: tuple[Comment, ...] = ()
     size: int = 1  # parts that it is made of, each as often as it is named
@@ -82,6 +83,18 @@ class Part:
             yield from part.krmfiles()
         if self.krmfile:
             yield self.krmfile
+
+    def own_files(self) -> set[Path]:
+        """Return the files in its folder that its kustomization names, and those that say what it is."""
+        named = {*self.files, *(file for made in self.generated for file in made.files)}
+        named |= {patch.file for patch in self.patches if patch.file}
+        named |= {each.file for each in self.replacements}
+        return named | {self.folder / name for name in (*_NAMES, "Krmfile")}
+
+    @property
+    def description(self) -> str:
+        """What the comment that begins its kustomization says."""
+        return " ".join(comment.text.removeprefix("#").strip() for comment in self.head)
 
 
 def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
@@ -94,9 +107,8 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
     within = (*within, folder)
     file = file_of(folder)
     if file is None:
-        raise InputError(Problem("holds no kustomization.yaml", file=str(folder)))
-    document = parse_one(file.read_bytes(), str(file))
-    fields = Fields(document.root, str(file), "")
+        raise InputError(Problem(f"holds no {KUSTOMIZATION}", file=str(folder)))
+    fields = Fields.of_file(file)
     fields.expect_header(HEADERS[kind], kind)
     own: list[Path] = []
     resources: list[Part] = []
@@ -113,18 +125,13 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
     ]
     size = 1 + sum(part.size for part in (*resources, *components))
     if size > MAX_PARTS:
-        fields.fault(document.root, "", f"is made of more than {MAX_PARTS} kustomizations")
+        fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
     generated = [
         found for node in fields.items("configMapGenerator") if (found := generator.read(fields, node, folder))
     ]
-    patches = [
-        patch
-        for key in ("podPatches", "patches")
-        for node in fields.items(key)
-        if (patch := _patch(fields, node, folder, key))
-    ]
+    patches = read_patches(fields, "patches", folder)
+    replacements = [each for node in fields.items("replacements") for each in replacement.read(fields, node, folder)]
     fields.done()
-    first = document.root.entries[0].head if isinstance(document.root, MappingNode) else []
     return Part(
         folder,
         tuple(own),
@@ -132,8 +139,9 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
         tuple(components),
         tuple(generated),
         tuple(patches),
+        tuple(replacements),
         read_krmfile(folder),
-        (*document.head, *first),
+        tuple(fields.node.entries[0].head) if fields.node else (),
         size,
     )
 
@@ -154,42 +162,59 @@ def dashed(kind: str) -> str:
     return _UPPER.sub("-", kind).lower()
 
 
-def read_patch(file: Path, target: Mapping[str, str] | None, pods: str | None = None) -> Patch:
-    """Read a patch file: a strategic merge (a mapping), or RFC 6902 (a list of operations)."""
-    return Patch(parse_one(file.read_bytes(), str(file)), target, pods)
-
-
-def read_selector(fields: Fields, *, pods: bool = False) -> tuple[dict[str, str] | None, str | None]:
-    """Read ``target``: the objects that a patch is for, each word a regular expression for the whole text.
-
-    The ``labelSelector`` of a pod patch, returned beside it, chooses among the pod templates of those objects.
-    """
-    target = fields.child("target")
-    labels = target.text("labelSelector", "") if target and pods else ""
-    selector = {key: text for key in WORDS if (text := target.text(key, ""))} if target else None
-    if target:
-        for key, pattern in (selector or {}).items():
-            if wrong := fault(pattern):
-                target.fault(target.node and target.node.get(key), key, wrong)
-        target.done()
-    return ({}, labels) if pods and selector is None else (selector, labels if pods else None)
-
-
 def read_objects(file: Path) -> list[MappingNode]:
-    """Read the Kubernetes objects of a resource file; what is below their roots is shared."""
+    """Read the Kubernetes objects of a resource file; all of them is shared."""
     objects = []
-    for document in parse_shared(Source(str(file), decode(file.read_bytes(), str(file))[1])):
+    for document in aliases.read(Source(str(file), decode(file.read_bytes(), str(file))[1])):
         if document.root is None or (isinstance(document.root, Scalar) and not document.root.lexeme):
             continue
-        check_keys(document)
         if not isinstance(document.root, MappingNode):
             raise InputError(Problem("holds a document that is no Kubernetes object", file=str(file)))
-        root = Working().of(document.root)
-        assert isinstance(root, MappingNode)
-        if document.head and root.entries:
-            root.entries[0].head[:0] = document.head
-        objects.append(root)
+        objects.append(document.root)
     return objects
+
+
+def read_patches(parent: Fields, key: str, folder: Path) -> list[Patch]:
+    """Read the patches that a kustomization, or a use case of a package, lists: by path or inline, with a target.
+
+    A plain text is a path. Paths lead to files in the folder, or in one beside it that the gate admits.
+    """
+    return [patch for node in parent.items(key) if (patch := _patch(parent, node, folder, key))]
+
+
+def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
+    if isinstance(node, Scalar):
+        return _patch_of_file(parent, node, key, folder, node.value, None)
+    fields = Fields(node, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
+    inline, path = fields.text("patch", ""), fields.text("path", "")
+    target = selector.read(fields, "target")
+    fields.done()
+    if bool(inline) == bool(path):
+        fields.fault(node, "", "needs either path or patch")
+        return None
+    if path:
+        return _patch_of_file(fields, node, "path", folder, path, target)
+    line = node.source.locate(node.start)[0]
+    return Patch(_one(Source(f"{fields.file} (patch in line {line})", inline)), target, node)
+
+
+def _patch_of_file(
+    fields: Fields, node: Node, key: str, folder: Path, path: str, target: Mapping[str, str] | None
+) -> Patch | None:
+    file = folder / path
+    if not fields.reach(node, key, path, file):
+        return None
+    if not file.is_file():
+        fields.fault(node, key, f"no file {path!r}")
+        return None
+    return Patch(_one(Source(str(file), decode(file.read_bytes(), str(file))[1])), target, node, file.resolve())
+
+
+def _one(source: Source) -> Document:
+    documents = [document for document in aliases.read(source) if document.root is not None]
+    if len(documents) != 1:
+        raise InputError(Problem("a patch has to be one document", file=source.name))
+    return documents[0]
 
 
 def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Path | None:
@@ -209,33 +234,3 @@ def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Pat
         fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
         return None
     return path
-
-
-def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
-    fields = Fields(node, parent.file, key, parent.problems)
-    inline, path = fields.text("patch", ""), fields.text("path", "")
-    selector, pods = read_selector(fields, pods=key == "podPatches")
-    fields.done()
-    if bool(inline) == bool(path):
-        fields.fault(node, "", "needs either path or patch")
-        return None
-    if inline:
-        return Patch(_inline(fields, inline), selector, pods)
-    file = folder / path
-    if not fields.reach(node, "path", path, file):
-        return None
-    if not file.is_file():
-        fields.fault(node, "path", f"no file {path!r}")
-        return None
-    return read_patch(file, selector, pods)
-
-
-def _inline(fields: Fields, text: str) -> Document:
-    node = fields.node.get("patch") if fields.node else None
-    line = node.source.locate(node.start)[0] if node else 0
-    source = Source(f"{fields.file} (patch in line {line})", text)
-    documents = [document for document in parse_shared(source) if document.root is not None]
-    if len(documents) != 1:
-        raise InputError(Problem("a patch has to be one document", file=source.name))
-    check_keys(documents[0])
-    return documents[0]

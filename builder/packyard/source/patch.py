@@ -14,7 +14,7 @@ from typing import TypeVar
 from packyard.errors import InputError
 from packyard.setters.fieldtype import Step, is_known, merge_key
 from packyard.text.document import walk
-from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
+from packyard.text.node import Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
 from packyard.text.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
 _Part = TypeVar("_Part", Entry, Item)
@@ -29,26 +29,28 @@ def clone(node: Node) -> Node:
     copied: Node
     if isinstance(node, Scalar):
         copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
-    elif isinstance(node, Alias):
-        copied = Alias(node.source, node.start, node.end, node.anchor)
     elif isinstance(node, Mapping):
         copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
         copied.entries = [clone_entry(entry) for entry in node.entries]
     else:
         assert isinstance(node, Sequence)
         copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.items = [_like(Item(clone(item.value), item.start), item) for item in node.items]
+        copied.items = [like(Item(clone(item.value), item.start), item) for item in node.items]
     copied.comment = node.comment
     return copied
 
 
 def clone_entry(entry: Entry) -> Entry:
-    return _like(Entry(entry.key, clone(entry.value), entry.start), entry)
+    return like(Entry(entry.key, clone(entry.value), entry.start), entry)
 
 
-def _like(part: _Part, other: Part) -> _Part:
+def like(part: _Part, other: Part) -> _Part:
     part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
     return part
+
+
+class MisfitError(InputError):
+    """An RFC 6902 ``test`` that failed, or a path that leads nowhere: the object is not what the patch is for."""
 
 
 class Working:
@@ -83,11 +85,11 @@ class Working:
         copied: Collection
         if isinstance(node, Mapping):
             copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.entries = [_like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
+            copied.entries = [like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
         else:
             assert isinstance(node, Sequence)
             copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.items = [_like(Item(item.value, item.start), item) for item in node.items]
+            copied.items = [like(Item(item.value, item.start), item) for item in node.items]
         copied.comment = node.comment
         self._own[id(copied)] = copied
         return copied
@@ -133,8 +135,8 @@ def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> 
         place.add(entry.value, entry.comment)
     elif name == "replace":
         place.replace(entry.value, entry.comment)
-    elif _plain(place.part().value) != _plain(entry.value):
-        raise InputError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
+    elif not place.has(entry.value):
+        raise MisfitError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
 
 def _refuse_ambiguous(value: Node) -> None:
@@ -161,7 +163,7 @@ class _Place:
             found = self._child(parent, step)
             if found is None or not isinstance(found.value, Collection):
                 reached = "/" + "/".join(above[: position + 1])
-                raise InputError(
+                raise MisfitError(
                     operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
             parent = found.value = working.of(found.value)
@@ -178,8 +180,15 @@ class _Place:
         """Return the entry or item there; one that is missing is an error."""
         found = self._child(self.parent, self.last)
         if found is None:
-            raise InputError(self.operation.problem(f"path {self.pointer} does not exist"))
+            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist"))
         return found
+
+    def has(self, value: Node) -> bool:
+        """Say whether the value there is equal to one; what is missing is equal to null, as kustomize has it."""
+        found = self._child(self.parent, self.last)
+        if found is None:
+            return isinstance(value, Scalar) and value.style == "plain" and _is_null(value)
+        return _plain(found.value) == _plain(value)
 
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
@@ -195,7 +204,7 @@ class _Place:
         assert isinstance(self.parent, Sequence)
         size = len(self.parent.items)
         if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
-            raise InputError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
+            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
         item = Item(value, value.start)
         item.comment = comment
         self.parent.items.insert(size if self.last == "-" else int(self.last), item)
@@ -231,19 +240,24 @@ def merge(root: Mapping, patch: Mapping) -> None:
 
 
 def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, path: tuple[Step, ...]) -> None:
+    """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
+    place = 0
     for entry in patch.entries:
         if entry.name.startswith("$"):
             raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
         existing = target.entry(entry.name)
         if isinstance(entry.value, Scalar) and entry.value.style == "plain" and _is_null(entry.value):
             if existing is not None:
-                target.entries.remove(existing)
-        elif existing is None:
+                target.entries = [other for other in target.entries if other is not existing]
+            continue
+        if existing is None:
             added = clone_entry(entry)
             _refuse_directives(added.value)
-            target.entries.append(added)
+            target.entries = [*target.entries[:place], added, *target.entries[place:]]
         else:
             _merge_entry(existing, entry, version, kind, (*path, entry.name))
+            place = next(index for index, other in enumerate(target.entries) if other is existing)
+        place += 1
 
 
 def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: tuple[Step, ...]) -> None:
@@ -281,7 +295,7 @@ def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str
             _merge_mapping(matches[0], item.value, version, kind, (*path, 0))
         else:
             _refuse_directives(item.value)
-            added.append(_like(Item(clone(item.value), item.start), item))
+            added.append(like(Item(clone(item.value), item.start), item))
     old.items[:0] = added
 
 

@@ -1,7 +1,8 @@
 """Presets: values files that a package ships, for a machine type or a size of cluster, say.
 
-presets: [sixteen-cpus]      in package.yaml: the package's own presets/sixteen-cpus.yaml, or that of packages/_shared
-presets/sixteen-cpus.yaml    in the bundle, byte for byte, for `packyard set . --values … -R`
+    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set . --values …`
+
+What they say is checked against the words of the package's use cases.
 """
 
 from __future__ import annotations
@@ -14,45 +15,33 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
 from packyard.setters.valuesfile import Given, ValuesFile, parse
-from packyard.source.package import PRESETS, Package, preset_file
-from packyard.source.workspace import SHARED, Workspace
+from packyard.source import scripts
+from packyard.source.package import Package
 
-DIRECTORY = PRESETS
+DIRECTORY = "presets"
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One values file of a package: its name without ``.yaml``, its bytes and what they say."""
+    """One values file of a package: its name without ``.yaml``, and what it says."""
 
     name: str
-    data: bytes
     values: ValuesFile
 
 
-def read_all(workspace: Workspace, package: Package) -> list[Preset]:
-    """Read the presets that package.yaml names, in its order; every fault of every file is named at once."""
-    own, shared = (folder / DIRECTORY for folder in (package.folder, workspace.root_dir / "packages" / SHARED))
+def read_all(package: Package) -> list[Preset]:
+    """Read the presets of a package, sorted by name; every fault of every file is named at once."""
     found: list[Preset] = []
     problems: list[Problem] = []
-    for name in package.presets:
-        file = preset_file(workspace, package.folder, name)
-        if file is None:
-            known = {path.stem for folder in (own, shared) for path in folder.glob("*.yaml")}
-            problems.append(Problem(f"presets: no preset {name!r}", file=package.file, hint=suggest(name, known)))
-            continue
+    for file in sorted((package.folder / scripts.DIRECTORY / DIRECTORY).glob("*.yaml")):
         try:
-            preset = Preset(name, file.read_bytes(), parse(file.read_bytes(), str(file)))
+            values = parse(file.read_bytes(), str(file))
         except InputError as error:
             problems += error.problems
             continue
-        found.append(preset)
-        if not preset.values.description:
+        found.append(Preset(file.stem, values))
+        if not values.description:
             problems.append(Problem("begins with no comment that says what it is for", file=str(file), line=1))
-    problems += [
-        Problem("is not among the presets of package.yaml", file=str(file), hint="name it there, or take it away")
-        for file in sorted(own.glob("*.yaml"))
-        if file.name not in {f"{name}.yaml" for name in package.presets}
-    ]
     refuse(problems)
     return found
 

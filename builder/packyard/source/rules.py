@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
@@ -13,7 +13,7 @@ from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
 from packyard.source import patch
-from packyard.source.parts import Part
+from packyard.source.parts import Krmfile
 from packyard.source.workspace import Workspace
 from packyard.text.document import decode, parse_text
 from packyard.text.node import Entry, Item, Source
@@ -22,16 +22,14 @@ from packyard.text.node import Sequence as SequenceNode
 from packyard.text.sharing import once
 from packyard.work import reads
 
-#: Where most setters are defined; what is wrong with a rule depends on all packages only where they do not help.
-_SHARED = ("bases", "overlays")
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
 
-def gather(part: Part) -> list[Rule]:
-    """Return the rules of all parts, one that several have once; raises `InputError` with every fault of form."""
+def gather(krmfiles: Iterable[Krmfile]) -> list[Rule]:
+    """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
     found: dict[tuple[str, str], Rule] = {}
     problems: list[Problem] = []
-    for name, data in dict.fromkeys(part.krmfiles()):
+    for name, data in dict.fromkeys(krmfiles):
         try:
             for rule in _read(name, data):
                 found.setdefault((rule.text, rule.message), rule)
@@ -79,20 +77,18 @@ def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Works
         if is_here(rule, setters):
             yield from (problem for _, problem in review(rule, setters))
             continue
-        elsewhere = [name for name in rule.names if name not in setters]
-        if elsewhere and _defined(workspace.root_dir, *_SHARED).issuperset(elsewhere):
-            continue
-        known = _defined(workspace.root_dir, *_SHARED, "packages") | set(setters)
-        for name in elsewhere:
+        known = _defined(workspace.root_dir) | set(setters)
+        for name in rule.names:
             if name not in known:
                 yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
 
 
-def _defined(root_dir: Path, *folders: str) -> set[str]:
-    """Return the name of every setter that a Krmfile below these folders of the workspace defines."""
-    return reads.once(("defined", str(root_dir), folders), lambda: _find_defined(root_dir, folders))
+def _defined(root_dir: Path) -> set[str]:
+    """Return the name of every setter that a Krmfile of the workspace defines."""
+    return reads.once(("defined", str(root_dir)), lambda: _find_defined(root_dir))
 
 
-def _find_defined(root_dir: Path, folders: Sequence[str]) -> set[str]:
-    files = (file for folder in folders for file in (root_dir / folder).rglob("Krmfile"))
+def _find_defined(root_dir: Path) -> set[str]:
+    below = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob("Krmfile"))
+    files = [file for file in (root_dir / "Krmfile", *below) if file.is_file()]
     return {name for file in files for name in _DEFINED.findall(decode(file.read_bytes(), str(file))[1])}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
@@ -14,8 +14,8 @@ from packyard.text.node import Scalar
 from packyard.work.reads import Reads, SourcePath
 
 FILE = "packyard.yaml"
-#: The folder beside the packages with what several of them name.
-SHARED = "_shared"
+#: The kinds of overlays, each a folder below ``overlays``.
+STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
 _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 
 
@@ -23,7 +23,7 @@ _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
-    ``options`` are offered beside every use case that they fit.
+    ``moved`` says of setters that packages used to have where each went.
     """
 
     root_dir: Path
@@ -31,11 +31,24 @@ class Workspace:
     prefix: str
     license_file: str
     kubernetes: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     def package_names(self) -> list[str]:
         """Return the names of all packages, sorted."""
         return sorted(file.parent.name for file in (self.root_dir / "packages").glob("*/package.yaml"))
+
+    def base_dir(self, name: str) -> Path:
+        """Return the folder of a base."""
+        return self.root_dir / "bases" / name
+
+    def overlay_dir(self, kind: str, name: str) -> Path:
+        """Return the folder of an overlay of a kind."""
+        return self.root_dir / "overlays" / kind / name
+
+    def option_names(self) -> list[str]:
+        """Return the names of all options, sorted."""
+        found = (self.root_dir / "overlays" / OPTIONS).glob("*/kustomization.yaml")
+        return sorted(file.parent.name for file in found)
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
@@ -75,12 +88,8 @@ def _read(root_dir: Path) -> Workspace:
         prefix=fields.text("prefix").strip("/"),
         license_file=fields.text("license"),
         kubernetes=tuple(fields.texts("kubernetes")),
-        options=tuple(fields.texts("options")),
+        moved=fields.sentences("moved"),
     )
-    folders = [folder.name for folder in root_dir.glob("overlays/*")]
-    for node in fields.items("options"):
-        if isinstance(node, Scalar) and node.value not in folders:
-            fields.fault(node, "options", f"no overlay {node.value!r}", suggest(node.value, folders))
     for key in ("prefix", "license"):
         named = fields.node.get(key) if fields.node else None
         if not isinstance(named, Scalar):
@@ -92,19 +101,6 @@ def _read(root_dir: Path) -> Workspace:
             fields.fault(named, key, f"{named.value!r} has to be words joined by slashes")
     fields.done()
     return workspace
-
-
-def idle_options(workspace: Workspace, offered: Collection[str]) -> list[Problem]:
-    """Return a fault for each option of the workspace that is not ``offered`` by a use case of any package."""
-    idle = [name for name in workspace.options if name not in offered]
-    if not idle:
-        return []
-    file = workspace.root_dir / FILE
-    fields = Fields.of_file(file)
-    for node in fields.items("options"):
-        if isinstance(node, Scalar) and node.value in idle:
-            fields.fault(node, "options", f"as an option {node.value!r} fits no object of any use case")
-    return fields.problems
 
 
 def find(start_dir: Path) -> Workspace | None:

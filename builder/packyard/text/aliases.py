@@ -1,19 +1,26 @@
-"""Documents without aliases: each stands aside for the very node that it repeats, so that readers see what is built.
+"""Aliases, followed: a document in which each stands aside for the very node that it repeats.
 
-    metadata: &pod {labels: {a: b}}        of both templates the metadata are one node, with one place in the text
+    metadata: &pod {labels: {app: bert}}        the metadata of both templates are one node, with one place in the text
     ...
     metadata: *pod
 
-Merge keys stay as they are. Nodes that are shared must not be changed.
+Merge keys stay as they are. A node keeps its anchor; who changes one place has to copy what is on the way to it.
 """
 
 from __future__ import annotations
 
 from packyard.errors import InputError
-from packyard.text.node import Alias, Collection, Document, Node, Scalar
+from packyard.text.document import check_keys, parse_text
+from packyard.text.node import Alias, Collection, Document, Node, Scalar, Source
+from packyard.text.sharing import once
 
 #: A document whose aliases stand for more values than this is refused.
 MAX_VALUES = 250_000
+
+
+def read(source: Source) -> list[Document]:
+    """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
+    return once(("aliases", source.name, source.text), lambda: [_followed(each) for each in parse_text(source)])
 
 
 def follow(document: Document) -> None:
@@ -23,6 +30,12 @@ def follow(document: Document) -> None:
     """
     if document.root is not None:
         document.root, _ = _Anchors().follow(document.root)
+
+
+def _followed(document: Document) -> Document:
+    check_keys(document)
+    follow(document)
+    return document
 
 
 class _Anchors:
@@ -46,6 +59,7 @@ class _Anchors:
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
             for part in node.parts:
+                part.comment = part.comment or (part.value.comment if isinstance(part.value, Alias) else None)
                 part.value, inner = self.follow(part.value)
                 size += inner
             if anchor:

@@ -1,8 +1,9 @@
 """The one layout of the files that packyard writes anew, made from the lexemes of their sources.
 
-Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines, block
-collections (``[]`` and ``{}`` where they are empty). Scalars are written as they were: a value that went through a YAML
-library would turn ``0644`` into 420.
+Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines. Scalars are
+written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets
+where all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a
+word, beyond column 80.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.errors import InputError
-from packyard.text.node import Collection, Comment, Entry, Item, Mapping, Part, Scalar, Sequence
+from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
 from packyard.text.scalar import double_quoted, is_plain_text
+from packyard.text.span import properties
+
+#: The column beyond which kustomize's older writers begin a new line.
+WIDTH = 80
 
 
 def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
-    """Write one document; anchors, aliases, tags and comments behind brackets are refused, by file and line."""
+    """Write one document; tags are refused, by file and line."""
     written = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
     return ("\n".join(written) + "\n").encode()
 
@@ -24,9 +29,7 @@ def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:
     """Yield the lines of a mapping's entries, as they stand in a document at this indentation."""
     for entry in entries:
         yield from (indent + comment.text for comment in entry.head)
-        if not isinstance(entry.key, Scalar) or "\n" in entry.key.lexeme:
-            raise InputError(entry.key.problem("a key that is not text on one line cannot be composed"))
-        yield from _value(f"{indent}{entry.key.lexeme}:", entry, indent, indent + "  ")
+        yield from _value(f"{indent}{_key(entry)}:", entry, indent, indent + "  ")
         yield from (f"{indent}{comment.text}" for comment in entry.foot)
 
 
@@ -34,8 +37,10 @@ def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
     """Yield the lines of a list's items, as they stand in a document at this indentation."""
     for item in items:
         yield from (indent + comment.text for comment in item.head)
-        if isinstance(item.value, Collection) and item.value.parts and item.comment is None:
-            below = _collection(item.value, indent + "  ")
+        value = item.value
+        start = f"{indent}-"
+        if isinstance(value, Collection) and not value.anchor and not item.comment and not _in_brackets(value, start):
+            below = _collection(value, indent + "  ")
             first = next(below)
             while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
                 yield indent + first.lstrip()
@@ -43,54 +48,122 @@ def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
             yield f"{indent}- {first.removeprefix(indent + '  ')}"
             yield from below
         else:
-            yield from _value(f"{indent}-", item, indent, indent + "  ")
+            yield from _value(start, item, indent, indent + "  ")
         yield from (f"{indent}{comment.text}" for comment in item.foot)
 
 
 def _collection(node: Collection, indent: str) -> Iterator[str]:
+    _check(node)
     if isinstance(node, Mapping):
-        _check(node)
         return lines(node.entries, indent)
     assert isinstance(node, Sequence)
-    _check(node)
     return items(node.items, indent)
 
 
 def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:
     """Write what stands behind a key or a dash: on its line, or on the lines below."""
     value = part.value
-    behind = f" {part.comment.text}" if part.comment else ""
+    comment = value.comment or part.comment
+    behind = f" {comment.text}" if comment else ""
     if isinstance(value, Scalar):
         first, *rest = _scalar(value, deeper)
-        comment = value.comment or part.comment
-        yield (f"{start} {first}" if first else start) + (f" {comment.text}" if comment else "")
+        yield (f"{start} {first}" if first else start) + behind
         yield from rest
+    elif isinstance(value, Alias):
+        yield f"{start} *{value.anchor}" + (f" {part.comment.text}" if part.comment else "")
     elif isinstance(value, Collection):
-        if not value.parts:
-            _check(value)
-            yield f"{start} {'{}' if isinstance(value, Mapping) else '[]'}{behind}"
+        text = _in_brackets(value, start)
+        if text:
+            yield f"{start} {text}{behind}"
             return
-        yield start + behind
+        yield (f"{start} &{value.anchor}" if value.anchor else start) + behind
         inner = indent if isinstance(value, Sequence) and isinstance(part, Entry) else deeper
         yield from _collection(value, inner)
-    else:
-        raise InputError(value.problem("an alias cannot be composed", "write the value out"))
+
+
+def _in_brackets(node: Collection, start: str) -> str:
+    """Return a collection on one line, or an empty text where it is written on lines of its own.
+
+    It stands behind ``start`` and a blank.
+    """
+    if not node.parts:
+        return _anchored(node, "{}" if isinstance(node, Mapping) else "[]")
+    if not node.flow or not all(map(_fits_brackets, _below(node))):
+        return ""
+    text: list[str] = []
+    return "".join(text) if _flow(node, len(start) + 1, text) <= WIDTH or _fits(text, len(start) + 1) else ""
+
+
+def _below(node: Collection) -> Iterator[Part]:
+    for part in node.parts:
+        yield part
+        if isinstance(part.value, Collection):
+            yield from _below(part.value)
+
+
+def _fits_brackets(part: Part) -> bool:
+    value = part.value
+    if part.head or part.foot or part.comment or value.comment:
+        return False
+    return not isinstance(value, Scalar) or (value.style not in "|>" and "\n" not in value.lexeme)
+
+
+def _flow(node: Node, column: int, text: list[str]) -> int:
+    """Write a node inside brackets to the end of ``text``, a piece for each place where a line might be broken.
+
+    Return the column behind it.
+    """
+    start = len(text)
+    if isinstance(node, Alias):
+        text.append(f"*{node.anchor}")
+    elif isinstance(node, Scalar):
+        text.append(_scalar(node, "")[0])
+    elif isinstance(node, Collection):
+        _check(node)
+        opening, closing = ("{", "}") if isinstance(node, Mapping) else ("[", "]")
+        text.append(_anchored(node, opening))
+        for number, part in enumerate(node.parts):
+            text.append((", " if number else "") + (f"{_key(part)}: " if isinstance(part, Entry) else ""))
+            _flow(part.value, 0, text)
+        text.append(closing)
+    return column + sum(map(len, text[start:]))
+
+
+def _fits(pieces: Iterable[str], column: int) -> bool:
+    """Say whether no piece of a line, nor a word in one, begins beyond the width."""
+    for piece in pieces:
+        blank = piece.rfind(" ", 0, len(piece) - 1)
+        if (len(piece) > 1 and column > WIDTH) or (blank >= 0 and column + blank > WIDTH):
+            return False
+        column += len(piece)
+    return True
+
+
+def _anchored(node: Scalar | Collection, text: str) -> str:
+    return f"&{node.anchor} {text}" if node.anchor else text
+
+
+def _key(entry: Entry) -> str:
+    if not isinstance(entry.key, Scalar) or "\n" in entry.key.lexeme or entry.key.anchor:
+        raise InputError(entry.key.problem("a key that is not text on one line cannot be composed"))
+    return entry.key.lexeme
 
 
 def _scalar(node: Scalar, indent: str) -> list[str]:
     """Return the lines of a scalar: the first goes behind its key, the others are indented already."""
-    if node.tag is not None or node.anchor is not None:
-        raise InputError(node.problem("tags and anchors cannot be composed", "write the value without"))
-    lexeme = node.lexeme
+    if node.tag is not None:
+        raise InputError(node.problem("tags cannot be composed", "write the value without"))
+    lexeme = node.lexeme[len(properties(node)) :] if node.lexeme.startswith("&") else node.lexeme
     if node.style in "|>":
-        return _block(node, indent)
+        first, *rest = _block(node, lexeme, indent)
+        return [_anchored(node, first), *rest]
     if "\n" in lexeme or "\r" in lexeme:  # text folded over several lines is always a string
-        return [node.value if is_plain_text(node.value) else double_quoted(node.value)]
-    return [lexeme]
+        lexeme = node.value if is_plain_text(node.value) else double_quoted(node.value)
+    return [_anchored(node, lexeme)]
 
 
-def _block(node: Scalar, indent: str) -> list[str]:
-    header, *lines = node.lexeme.splitlines()
+def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
+    header, *lines = lexeme.splitlines()
     if "#" in header or any(character.isdigit() for character in header):
         hint = "leave the comment and the indentation indicator out"
         raise InputError(node.problem(f"a block scalar that begins {header!r} cannot be composed", hint))
@@ -102,8 +175,5 @@ def _block(node: Scalar, indent: str) -> list[str]:
 
 
 def _check(node: Collection) -> None:
-    if node.tag is not None or node.anchor is not None:
-        raise InputError(node.problem("tags and anchors cannot be composed", "write the value out"))
-    if node.comment is not None and node.flow:
-        hint = "write the collection without brackets, an item a line"
-        raise InputError(node.problem("a comment behind brackets cannot be composed", hint))
+    if node.tag is not None:
+        raise InputError(node.problem("tags cannot be composed", "write the value without"))

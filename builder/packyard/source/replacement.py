@@ -1,0 +1,174 @@
+"""``replacements``: a value of one object, copied into fields of others, as kustomize does.
+
+    - source: {kind: PodTemplate, name: storage, fieldPath: "template.spec.volumes.[name=storage]"}
+      targets:
+      - select: {kind: Job}
+        fieldPaths: ["spec.template.spec.volumes.[name=storage]"]
+
+A path has steps joined by dots: a key (a dot in it is written ``\\.``), an index, ``*`` for all items, ``[key=value]``
+for the items with that value. What it leads to has to be there. Options of kustomize's are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.errors import InputError, Problem
+from packyard.source import selector
+from packyard.source.fields import Fields
+from packyard.source.patch import Working
+from packyard.text import aliases
+from packyard.text.document import decode
+from packyard.text.node import Collection, Node, Part, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
+
+_STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
+_DOT = re.compile(r"(?<!\\)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Objects, and the paths of their fields; ``node`` is where it is written."""
+
+    select: Mapping[str, str]
+    paths: tuple[str, ...]
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One entry of ``replacements``."""
+
+    file: Path
+    source: Mapping[str, str]
+    path: str
+    targets: tuple[Target, ...]
+    node: Node
+
+    @property
+    def name(self) -> str:
+        """The file that it is written in."""
+        return self.node.source.name
+
+
+def read(parent: Fields, node: Node, folder: Path) -> list[Replacement]:
+    """Read one entry of ``replacements``, or those of the file that it names."""
+    named = node.get("path") if isinstance(node, MappingNode) else None
+    if named is None:
+        found = _read(parent.file, parent, node, "replacements")
+        return [found] if found else []
+    fields = Fields(node, parent.file, "replacements", parent.problems)
+    path = fields.text("path")
+    fields.done()
+    file = folder / path
+    if not fields.reach(node, "path", path, file) or not file.is_file():
+        fields.fault(node, "path", f"no file {path!r}")
+        return []
+    file = file.resolve()
+    source = Source(str(file), decode(file.read_bytes(), str(file))[1])
+    roots = [document.root for document in aliases.read(source) if document.root is not None]
+    if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
+        raise InputError(Problem("must hold one list of replacements", file=source.name))
+    listed = [_read(str(file), parent, item.value, "") for item in roots[0].items]
+    return [each for each in listed if each]
+
+
+def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None:
+    fields = Fields(node, file, key, parent.problems)
+    child = fields.child("source")
+    source = {}
+    path = ""
+    if child is None:
+        fields.fault(node, "source", "is missing")
+    else:
+        source = {
+            word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))
+        }
+        path = child.text("fieldPath", "metadata.name")
+        child.done()
+    targets = []
+    for item in fields.items("targets"):
+        target = Fields(item, file, f"{key}.targets".strip("."), parent.problems)
+        select = selector.read(target, "select")
+        paths = target.texts("fieldPaths")
+        if select is None or not paths:
+            target.fault(item, "", "needs select and fieldPaths")
+        target.done()
+        targets.append(Target(select or {}, tuple(paths), item))
+    fields.done()
+    return Replacement(Path(file), source, path, tuple(targets), node) if source and targets else None
+
+
+def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
+    """Return the value to copy; exactly one object has to be its source."""
+    found = [root for root in roots if all(text == _named(root)[word] for word, text in each.source.items())]
+    if len(found) != 1:
+        wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())
+        raise InputError(each.node.problem(f"{len(found)} objects are the source ({wanted}) where one is expected"))
+    parts = list(_follow(found[0], _steps(each.path), Working()))
+    if len(parts) != 1:
+        raise InputError(each.node.problem(f"the source has {len(parts)} values at {each.path} where one is expected"))
+    return parts[0].value
+
+
+def replace(root: MappingNode, target: Target, value: Node, working: Working) -> None:
+    """Put a value into the fields of an object, of which all but its root is shared."""
+    for path in target.paths:
+        parts = list(_follow(root, _steps(path), working))
+        if not parts:
+            raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
+        for part in parts:
+            part.value = value
+            part.comment = None
+
+
+def _named(root: MappingNode) -> dict[str, str]:
+    version, kind, namespace, name = selector.identity(root)
+    group, _, version = version.rpartition("/")
+    return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
+
+
+def _steps(path: str) -> list[str]:
+    """Split a path at its dots; those in brackets and those behind a backslash do not split."""
+    joined: list[str] = []
+    for piece in _DOT.split(path):
+        if joined and joined[-1].startswith("[") and not joined[-1].endswith("]"):
+            joined[-1] += f".{piece}"
+        else:
+            joined.append(piece)
+    return [piece.replace("\\.", ".") for piece in joined]
+
+
+def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Part]:
+    """Yield what is at the end of the steps below a node that may be changed, with all on the way to it copied."""
+    step, *below = steps
+    for part in _children(node, step):
+        if not below:
+            yield part
+        elif isinstance(part.value, Collection):
+            part.value = working.of(part.value)
+            yield from _follow(part.value, below, working)
+
+
+def _children(node: Node, step: str) -> list[Part]:
+    if isinstance(node, MappingNode):
+        entry = node.entry(step)
+        return [entry] if entry else []
+    items = node.items if isinstance(node, SequenceNode) else []
+    if step == "*":
+        return [*items]
+    named = _STEP.match(step)
+    if named:
+        key, text = named.groups()
+        return [
+            item
+            for item in items
+            if isinstance(item.value, MappingNode)
+            and isinstance(found := item.value.get(key), Scalar)
+            and found.value == text
+        ]
+    return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []
