@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
+from packyard.errors import InputError
 from packyard.text.fixedpoint import find
 from packyard.text.node import Source
 
@@ -113,7 +114,7 @@ def test_a_long_line_without_a_place_to_break_it_stays(text: str) -> None:
 def test_agrees_with_both_writers_on_texts_made_by_chance(seed: int, tmp_path: Path) -> None:
     """What it leaves alone, both do; what it finds, one changes, but that it is stricter about comments."""
     chance = random.Random(seed)
-    texts = [_Made(chance).text() for _ in range(250)]
+    texts = [text for text in (_Made(chance).text() for _ in range(250)) if _is_yaml(text)]
     stable = 0
     for text, written in zip(texts, _written(texts, tmp_path), strict=True):
         found = find(Source("a.yaml", text))
@@ -123,6 +124,15 @@ def test_agrees_with_both_writers_on_texts_made_by_chance(seed: int, tmp_path: P
             assert [str(problem) for problem in found] == [], text
             stable += 1
     assert 100 < stable < 240
+
+
+def _is_yaml(text: str) -> bool:
+    """Say whether a text is one still, now that it may be spoiled."""
+    try:
+        find(Source("a.yaml", text))
+    except InputError:
+        return False
+    return True
 
 
 def _written(texts: list[str], folder: Path) -> list[tuple[str, ...]]:
