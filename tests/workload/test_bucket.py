@@ -40,7 +40,9 @@ def endpoint(bucket: dict[str, bytes]) -> Iterator[str]:
             key = asked.path.removeprefix("/results").lstrip("/")
             prefix = parse_qs(asked.query).get("prefix", [""])[0]
             found = sorted(each for each in bucket if each.startswith(prefix))
-            entries = "".join(_ENTRY.format(key=each, size=len(bucket[each]), second=len(bucket[each])) for each in found)
+            entries = "".join(
+                _ENTRY.format(key=each, size=len(bucket[each]), second=len(bucket[each])) for each in found
+            )
             body = bucket[key] if key else _LISTING.format(prefix=prefix, count=len(found), entries=entries).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -134,4 +136,5 @@ def test_it_ends_at_once_when_its_pod_does(copying: Callable[[], subprocess.Pope
     started = copying()
     time.sleep(3)
     started.terminate()
-    assert started.wait(10) == 0
+    started.communicate(timeout=10)
+    assert started.returncode == 0

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workload import environment, volume
+from workload import volume
 from workload.cluster import Cluster
 from workload.environment import environment
 from workload.objects import Object
@@ -158,7 +158,7 @@ def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
-            base_path = environment.environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
+            base_path = environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
             for mount in container["volumeMounts"] if base_path else []:
                 if mount.get("readOnly") and PurePosixPath(base_path).is_relative_to(mount["mountPath"]):
                     below = PurePosixPath(base_path).relative_to(mount["mountPath"])
