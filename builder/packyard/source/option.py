@@ -64,7 +64,8 @@ class Options:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the directory of the options as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
+        patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
+        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where, patches=patches)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]) -> Options:
