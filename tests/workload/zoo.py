@@ -14,7 +14,6 @@ from typing import Any
 
 from workload import environment, volume
 from workload.cluster import Cluster
-from workload.environment import environment
 from workload.objects import Object
 
 #: Where the image that makes records of COCO has its script.
@@ -126,7 +125,7 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
         for container in spec.get("initContainers", []):
             if container["name"] != "wait-for-data":
                 continue
-            dataset_dir = environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
+            dataset_dir = environment.environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
             for mount in container["volumeMounts"]:
                 if PurePosixPath(dataset_dir).is_relative_to(mount["mountPath"]):
                     below = PurePosixPath(dataset_dir).relative_to(mount["mountPath"])
@@ -136,10 +135,10 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
 
 
 def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some workloads."""
+    """Make the directory of the input data on every storage of some workloads, but for those that staging fills."""
     for item in workloads:
         for each in _volumes(item):
-            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            if each["name"] == "storage" and volume.source(each) in {*volume.STORAGE} - {"hostPath"}:
                 (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
 
 
