@@ -95,10 +95,13 @@ class Directory:
             kustomization.write(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
-        """Return the objects as they stand in the files that its kustomization lists, in no namespace."""
+        """Return the objects as they stand in the files that its kustomization lists, in no namespace.
+
+        An alias is a copy, as for everybody who reads what kustomize builds.
+        """
         own = yaml.safe_load(self.files["kustomization.yaml"])["resources"]
         found = [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
-        return list(json.loads(json.dumps(found)))  # what aliases share may be changed in one place
+        return [json.loads(json.dumps(item)) for item in found]
 
     @property
     def _package_files(self) -> PackageFiles:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workload import environment, volume
+from workload import volume
 from workload.cluster import Cluster
+from workload.environment import environment
 from workload.objects import Object
 
 #: Where the image that makes records of COCO has its script.
@@ -125,7 +126,7 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
         for container in spec.get("initContainers", []):
             if container["name"] != "wait-for-data":
                 continue
-            dataset_dir = environment.environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
+            dataset_dir = environment(container, _NOBODY, cluster.objects)["DATASET_DIR"]
             for mount in container["volumeMounts"]:
                 if PurePosixPath(dataset_dir).is_relative_to(mount["mountPath"]):
                     below = PurePosixPath(dataset_dir).relative_to(mount["mountPath"])
@@ -134,18 +135,20 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
                     file.write_text("s3://bucket\n")
 
 
-def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some workloads, but for those that staging fills."""
-    for item in workloads:
-        for each in _volumes(item):
-            if each["name"] == "storage" and volume.source(each) in {*volume.STORAGE} - {"hostPath"}:
-                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
+    """Make the directories of the input data on every storage of some objects, where their environment says."""
+    environments = [item["data"] for item in objects if item["kind"] == "ConfigMap" and "data" in item]
+    named = [each["DATASET_DIR"] for each in environments if each.get("DATASET_DIR", "").startswith("/data/")]
+    for each in _volumes(list(objects)):
+        if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            for path in named:
+                (cluster.storage(each) / PurePosixPath(path).relative_to("/data")).mkdir(parents=True, exist_ok=True)
 
 
 def _volumes(value: Any) -> Iterator[Object]:
     """Yield the volumes of all pods in a workload."""
-    if isinstance(value, dict):
-        yield from value.get("volumes", [])
+    if isinstance(value, dict) and isinstance(value.get("volumes"), list):
+        yield from value["volumes"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
         yield from _volumes(each)
 
@@ -155,7 +158,7 @@ def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
-            base_path = environment.environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
+            base_path = environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
             for mount in container["volumeMounts"] if base_path else []:
                 if mount.get("readOnly") and PurePosixPath(base_path).is_relative_to(mount["mountPath"]):
                     below = PurePosixPath(base_path).relative_to(mount["mountPath"])

@@ -101,6 +101,10 @@ def _tell_values(directory: Path, option: Option) -> None:
         wanted = next((row for row in option.rows if row.must_be_set), option.rows[0])
         example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.story(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
+    else:
+        found = folders.find(directory)
+        file = found.file(option.name) if found else ""
+        output.story(f"{option.name} has no values to set; what may be changed in it, its file says: {file}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
             if is_option and (rows or rules[package]):
                 output.line()
             if package and (rows or rules[package]):
-                output.line(f"{package}:")
+                shared_values = " (for all use cases that have the option)" if is_option else ""
+                output.line(f"{package}{shared_values}:")
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)

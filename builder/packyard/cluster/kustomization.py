@@ -11,6 +11,7 @@ Any other field is refused by name and line: whoever uses one has, or can instal
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -211,11 +212,23 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     if len(given) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(given[0], file, left) if given[0] is path else _in_place(given[0])
+    if source.text.startswith("[") and not _is_json(source.text):
+        raise InputError(
+            given[0].problem("a patch that begins with [ has to be JSON", "write an operation a line")
+        )
     documents = [document for document in aliases.read(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))
     objects.check(documents[0].root)
     return documents[0]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:

@@ -59,14 +59,14 @@ class Option(Value):
 def read_options(directory: Path) -> list[Option]:
     """Return the options of a use case's package, by name; none where it has no options."""
     found = folders.find(directory)
-    if found is None or not _has_kustomization(directory):
-        return []
-    return list(_read(found, enabled(directory, found)))
+    return list(_read(found, enabled(directory, found))) if found else []
 
 
 def read_enabled(directory: Path) -> list[Option]:
     """Return the options that a use case has enabled."""
-    return [option for option in read_options(directory) if option.is_enabled] if _may_have_any(directory) else []
+    found = folders.find(directory)
+    on = enabled(directory, found) if found else ()
+    return [option for option in _read(found, on) if option.is_enabled] if found and on else []
 
 
 def enabled(directory: Path, found: Folder) -> Collection[str]:
@@ -174,10 +174,6 @@ def _may_have_any(directory: Path) -> bool:
         if (directory / name).is_file():
             return b"components" in regular.read(directory / name)
     return False
-
-
-def _has_kustomization(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in FILES)
 
 
 def _join(folder: str, path: str) -> str:

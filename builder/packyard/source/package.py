@@ -154,7 +154,7 @@ def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common
 
 def _check(fields: Fields, key: str, names: list[str], root: Path) -> None:
     """Note a part that is not there, or that is named twice."""
-    for name in names:
+    for name in dict.fromkeys(names):
         if not NAME.fullmatch(name) or not (root / name).is_dir():
             known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
             fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {root}", suggest(name, known))

@@ -305,7 +305,7 @@ def _setter(entry: Entry, given: str | None) -> str:
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
         lexeme = double_quoted(given)
         value.value = Scalar(Source(entry.key.source.name, lexeme), 0, len(lexeme), given, '"', None, None)
-        if given:
+        if given and setter.get("required") is not None:
             setter.entries = [each for each in setter.entries if each.name != "required"]
             definition.entries = [each for each in definition.entries if each.name not in ("example", "nullable")]
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
