@@ -23,6 +23,7 @@ ROOMS = (
     "work",
     "text",
     "setters",
+    "options",
     "source",
     "checks",
     "bundle",

@@ -3,6 +3,7 @@
     PackyardError            understood and refused
     ├── InputError           mend the file or the value that is named, then run again
     │   ├── UsageError       the words on the command line do not fit the verb
+    │   ├── BeyondError      packyard's own build does not know what is asked: build with kustomize
     │   ├── NotHereError     one package of several does not admit the change: go on with the others, or stop
     │   └── ValuesError      values that their definitions do not admit: choose others
     ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
@@ -23,10 +24,11 @@ class Problem:
     """One thing that is wrong: where it stands, what it is, what to do next.
 
     Its text is ``file:line:column: message (hint)``, as compilers and editors print and read it;
-    parts that are unknown are left out.
+    parts that are unknown are left out. ``missing`` is the name that was asked for, where the problem is that it is
+    not there.
     """
 
-    __slots__ = ("column", "file", "hint", "line", "message")
+    __slots__ = ("column", "file", "hint", "line", "message", "missing")
 
     def __init__(
         self,
@@ -36,8 +38,10 @@ class Problem:
         line: int = 0,
         column: int = 0,
         hint: str = "",
+        missing: str = "",
     ) -> None:
         self.message = message
+        self.missing = missing
         self.file = file
         self.line = line
         self.column = column
@@ -93,6 +97,10 @@ class InputError(PackyardError):
 
 class UsageError(InputError):
     """The words on the command line do not fit the verb."""
+
+
+class BeyondError(InputError):
+    """packyard's own build does not know what is asked; kustomize may."""
 
 
 class NotHereError(InputError):

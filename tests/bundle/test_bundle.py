@@ -14,7 +14,7 @@ from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="run.sh", data=b"#!/bin/sh\n", executable=True)]
-USE_CASES = {"single-node": UseCase(setters={}, images=(), requirements=())}
+USE_CASES = {"single-node": UseCase(setters={})}
 
 
 def bert(**changes: str) -> Bundle:

@@ -21,7 +21,7 @@ def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
         name,
         version,
         [Member(path="README.md", data=text.encode())],
-        use_cases={"single-node": UseCase(setters={}, images=(), requirements=())},
+        use_cases={"single-node": UseCase(setters={})},
         model={"framework": "pytorch"},
     )
 

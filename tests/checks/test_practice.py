@@ -94,11 +94,11 @@ FAULTS = [
     ("a/b:1.2", "a/b\n        imagePullPolicy: Never", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b:tf-latest-x", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b:nightly", "a/b", "warning moving-tag"),
-    ("a/b:1.2", "a/b:tf-latest-x\n        imagePullPolicy: Always", "a/b", ""),
+    ("a/b:1.2", "a/b:tf-latest-x\n        imagePullPolicy: Always # the tag moves", "a/b", ""),
     ("a/b:1.2", "a:5000/b:translatest", "a:5", ""),
     ("a/b:1.2", f"a/b:tf-latest-x@sha256:{'0' * 64}\n        imagePullPolicy: IfNotPresent", "a/b", ""),
     ("        command: [python3]\n", "", "args", "warning args-without-command"),
-    ("          requests: {cpu: 1}\n", "", "resources:", "warning no-resources"),
+    ("          requests: {cpu: 1}\n", "", "resources:", ""),
     ("limits: {cpu: 1}", "limits: {}", "resources:", "warning no-resources"),
     ("runAsNonRoot: true", "runAsNonRoot: false", "name: main", "warning runs-as-root"),
     ("        command", f"        {ROOT}\n        command", "0}", "warning runs-as-root"),
@@ -106,7 +106,11 @@ FAULTS = [
     ("      automountServiceAccountToken: false\n", "", "serviceAccountName", "warning token-mounted"),
     ('      annotations: {sidecar.istio.io/inject: "false"}\n', "", "8:5", "warning sidecar"),
     ('sidecar.istio.io/inject: "false"', 'sidecar.istio.io/inject: "true"', "8:5", "warning sidecar"),
-    ("app.kubernetes.io/name: a, ", "", "metadata", "warning no-labels"),
+    ("app.kubernetes.io/name: a, ", "", "metadata", ""),
+    (", app.kubernetes.io/instance: run", "", "metadata", ""),
+    ("{app.kubernetes.io/name: a, app.kubernetes.io/instance: run}", "{a: b}", "metadata", "warning no-labels"),
+    ("a/b:1.2", "a/b:nightly\n        imagePullPolicy: Always", "Always", "warning moving-tag"),
+    ("a/b:1.2", "a/b:nightly\n        imagePullPolicy: Always # built each night", "Always", ""),
     ("  template:", "  ttlSecondsAfterFinished: 60\n  template:", "ttlSeconds", "warning fixed-deadline"),
     ("  template:", '  activeDeadlineSeconds: 1000 # {"$openapi":"USER_ID"}\n  template:', "", ""),
     ("      containers", "      activeDeadlineSeconds: 60\n      containers", "activeDead", "warning fixed-deadline"),
@@ -126,6 +130,29 @@ def test_finds_one_fault(old: str, new: str, at: str, expected: str) -> None:
     assert old in JOB
     text = JOB.replace(old, new, 1)
     assert judged(text) == ([f"{place(text, at) if at in text else at} {expected}"] if expected else [])
+
+
+def test_what_an_alias_repeats_counts_where_it_stands() -> None:
+    """A pod's metadata, its security context and its limits, each written once for two pods."""
+    marked = TEMPLATE.replace("metadata:\n", "metadata: &pod\n", 1).replace(
+        "securityContext:\n", "securityContext: &u\n"
+    )
+    marked = marked.replace("resources:\n", "resources: &r\n")
+    again = """\
+metadata: *pod
+spec:
+  automountServiceAccountToken: false
+  securityContext: *u
+  containers:
+  - {name: main, image: "a/b:1.2", command: [a], resources: *r}
+"""
+    launcher = f"    Launcher:\n      template:\n{indent(marked, '        ')}"
+    worker = f"    Worker:\n      template:\n{indent(again, '        ')}"
+    text = f"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\n{METADATA}spec:\n  mpiReplicaSpecs:\n{launcher}{worker}"
+    assert judged(text) == []
+    unlimited = text.replace("limits: {cpu: 1}", "limits: {}")
+    expected = [f"{place(text, at)} warning no-resources" for at in ("resources: &r", "resources: *r")]
+    assert judged(unlimited) == expected
 
 
 def test_a_pod_that_serves_may_have_a_sidecar() -> None:
@@ -213,8 +240,8 @@ def test_a_pod_that_only_sleeps_is_there_to_look_around_from() -> None:
 def test_storage_and_namespaces_belong_to_no_run(kind: str) -> None:
     text = CLAIM.replace("PersistentVolumeClaim", kind)
     labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
-    assert judged(text.replace(labels, "labels: {app.kubernetes.io/part-of: zoo}")) == []
-    assert judged(text.replace(labels, "labels: {a: b}")) == ["3:1 warning no-labels"]
+    assert labels in text
+    assert judged(text.replace(labels, "labels: {}")) == []
 
 
 WORKFLOW = f"""\

@@ -1,4 +1,4 @@
-"""package.yaml says once what several use cases have: ``"*"`` of an axis, choices of shared.yaml, a preset's values."""
+"""package.yaml: each use case says all that it is made of; what is wrong is named by its place, all at once."""
 
 from __future__ import annotations
 
@@ -16,37 +16,26 @@ PACKAGE = """\
 apiVersion: packyard/v1
 kind: Package
 model: {name: bert, framework: pytorch, category: language-modeling, precision: fp32, mode: training}
-preset: large
-presets: [large]
 setters: {WORKERS: "3"}
+moved: {SLOTS: one process in each worker}
 useCases:
-  matrix:
-    topology:
-      "*": {base: job, overlays: [common], options: [debug], setters: {STEPS: "1", RUN_NAME: run}}
-      one: {}
-      many: {overlays: [shards], options: [more], setters: {STEPS: "2"}}
-    storage: [claim, export]
-  include: [look/claim]
-"""
-SHARED = """\
-apiVersion: packyard/v1
-kind: Shared
-choices:
-  claim: {overlays: [claim], setters: {VARIANT: pvc}}
-  export: {overlays: [export], setters: {VARIANT: nfs}}
-  look/claim: {base: look, overlays: [claim]}
-docs: [title, license]
+  one: {base: job, storage: [claim, export], programs: [zoo], setters: {STEPS: "1"}}
+  many:
+    base: job
+    storage: [claim]
+    patches: [patches/a.yaml, {path: patches/a.yaml, target: {kind: Job}}]
+    setters: {STEPS: "2", WORKERS: "8", RUN_NAME: shards}
+  look/inside: {base: look}
 """
 FILES = {
     "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: tiny\nprefix: p\nlicense: LICENSE\n",
     "LICENSE": "Do what you like.\n",
-    "packages/_shared/shared.yaml": SHARED,
-    "packages/bert/package.yaml": PACKAGE,
-    "packages/bert/presets/large.yaml": "# Large nodes.\nWORKERS: 8\nCPUS: 16\n",
+    "packages/bert-k8s/package.yaml": PACKAGE,
+    "packages/bert-k8s/patches/a.yaml": "kind: Job\n",
 }
 FOLDERS = (
-    *("bases/job", "bases/look", "overlays/common", "overlays/debug", "overlays/more"),
-    *("overlays/shards", "overlays/claim", "overlays/export"),
+    *("bases/job", "bases/look", "overlays/programs/zoo"),
+    *("overlays/storage/claim", "overlays/storage/export"),
 )
 
 
@@ -60,86 +49,76 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(tree: Path, **changed: str) -> Package:
-    """Read the package, with texts of package.yaml, shared.yaml or the preset replaced: ``package="OLD -> NEW"``."""
-    paths = {"package": "packages/bert/package.yaml", "shared": "packages/_shared/shared.yaml"}
-    for name, change in changed.items():
-        file = tree / paths.get(name, "packages/bert/presets/large.yaml")
-        old, _, new = change.partition(" -> ")
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new))
-    return packages.read(workspace.read(tree), "bert")
+def read(tree: Path, change: str = "") -> Package:
+    """Read the package, with a text of package.yaml replaced: ``OLD -> NEW``."""
+    file = tree / "packages/bert-k8s/package.yaml"
+    old, _, new = change.partition(" -> ")
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    return packages.read(workspace.read(tree), "bert-k8s")
 
 
-def refused(tree: Path, **changed: str) -> list[str]:
-    with pytest.raises(InputError) as raised:
-        read(tree, **changed)
-    return [str(problem).removeprefix(f"{tree}/packages/") for problem in raised.value.problems]
-
-
-def test_every_value_of_an_axis_has_what_stands_under_the_asterisk(tree: Path) -> None:
+def test_a_use_case_stands_at_its_name_and_storage(tree: Path) -> None:
     found = {item.path: item for item in read(tree).use_cases}
-    assert sorted(found) == ["look/claim", "many/claim", "many/export", "one/claim", "one/export"]
-    assert {path: item.base for path, item in found.items() if item.axes} == dict.fromkeys(sorted(found)[1:], "job")
-    assert found["one/claim"].overlays == ("common", "claim")
-    assert found["many/export"].overlays == ("common", "shards", "export")
-    assert [found[path].options for path in ("one/claim", "many/claim")] == [("debug",), ("debug", "more")]
+    assert sorted(found) == ["look/inside", "many/claim", "one/claim", "one/export"]
+    assert found["one/export"].overlays == (("programs", "zoo"), ("storage", "export"))
+    assert (found["look/inside"].base, found["look/inside"].overlays) == ("look", ())
+    assert [patch.target for patch in found["many/claim"].patches] == [None, {"kind": "Job"}]
 
 
-def test_the_nearer_value_wins(tree: Path) -> None:
+def test_the_nearer_value_wins_and_names_come_by_themselves(tree: Path) -> None:
     found = {item.path: {name: value.text for name, value in item.setters.items()} for item in read(tree).use_cases}
-    assert found["one/claim"] == {"WORKERS": "3", "CPUS": "16", "STEPS": "1", "RUN_NAME": "run", "VARIANT": "pvc"}
-    assert found["many/export"]["STEPS"] == "2"
+    assert found["one/claim"] == {"RUN_NAME": "one", "MODEL_NAME": "bert", "WORKERS": "3", "STEPS": "1"}
+    assert found["many/claim"] == {"RUN_NAME": "shards", "MODEL_NAME": "bert", "WORKERS": "8", "STEPS": "2"}
+    assert found["look/inside"]["RUN_NAME"] == "inside"
 
 
-def test_a_value_knows_the_file_that_gives_it(tree: Path) -> None:
-    (setters,) = (item.setters for item in read(tree).use_cases if item.path == "one/claim")
-    places = {name: (Path(value.file).relative_to(tree / "packages"), value.line) for name, value in setters.items()}
-    assert places["CPUS"] == (Path("bert/presets/large.yaml"), 3)
-    assert places["WORKERS"] == (Path("bert/package.yaml"), 6)
-    assert places["VARIANT"] == (Path("_shared/shared.yaml"), 4)
+def test_a_value_knows_its_line(tree: Path) -> None:
+    (setters,) = (item.setters for item in read(tree).use_cases if item.path == "many/claim")
+    assert {name: value.line for name, value in setters.items()} == {
+        "RUN_NAME": 12, "MODEL_NAME": 0, "WORKERS": 12, "STEPS": 12}  # fmt: skip
 
 
-def test_an_included_choice_is_a_use_case_at_its_own_name(tree: Path) -> None:
-    (found,) = (item for item in read(tree).use_cases if not item.axes)
-    assert (found.path, found.base, found.overlays, found.line) == ("look/claim", "look", ("claim",), 14)
-
-
-def test_a_package_that_lists_no_fragments_has_the_usual_ones(tree: Path) -> None:
-    assert read(tree).docs == ("title", "license")
-    assert read(tree, package="preset: large -> docs: [title]").docs == ("title",)
+def test_yaml_anchors_may_repeat_what_use_cases_have(tree: Path) -> None:
+    change = "many:\n    base: job\n    storage: [claim] -> many:\n    base: job\n    storage: &both [claim, export]"
+    tree.joinpath("packages/bert-k8s/package.yaml").write_text(PACKAGE + "  also: {base: job, storage: *both}\n")
+    assert [item.path for item in read(tree, change).use_cases if item.name == "also"] == ["also/claim", "also/export"]
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected"),
+    ("change", "expected"),
     [
-        ({"package": "[claim, -> [clam,"}, "bert/package.yaml:13:15: useCases.matrix.storage: 'clam' is no choice of "
-         "packages/_shared/shared.yaml (did you mean 'claim'?)"),
-        ({"package": "[look/claim] -> [look]"}, "bert/package.yaml:14:13: useCases.include: 'look' is no choice of "),
-        ({"package": "[look/claim] -> [claim]"}, "bert/package.yaml:14:13: useCases: use case claim has 0 bases"),
-        ({"package": "one: {} -> one: {base: look}"}, "bert/package.yaml:8:3: useCases: use case one/claim has 2 b"),
-        ({"shared": "overlays: [claim] -> overlays: [clam]"}, "_shared/shared.yaml:4:22: choices.claim.overlays: "
-         "no overlay 'clam' (did you mean 'claim'?)"),
-        ({"shared": "overlays: [export] -> patches: [a.yaml]"}, "_shared/shared.yaml:5:12: choices.export.patches: "
-         "is no known key"),
-        ({"shared": "kind: Shared -> kind: Package"}, "_shared/shared.yaml:2:7: kind: has to be Shared"),
-        ({"package": "preset: large -> preset: larg"}, "bert/package.yaml:4:9: preset: no preset 'larg' "
-         "(did you mean 'large'?)"),
-        ({"package": "presets: [large] -> presets: []"}, "bert/package.yaml:4:9: preset: no preset 'large'"),
-        ({"preset": "CPUS: 16 -> CPUS: [1, 2]"}, "bert/presets/large.yaml:3: CPUS has several values"),
-        ({"preset": "CPUS: 16 -> CPUS: {a: 1}"}, "bert/presets/large.yaml:3: CPUS needs a text or a list of texts"),
+        ("[claim, export] -> [clam, export]", "7:30: useCases.one.storage: no folder 'clam' in "),
+        ("[claim, export] -> [claim, claim]", "7:30: useCases.one.storage: names 'claim' twice"),
+        ("[zoo] -> [zo]", "7:57: useCases.one.programs: no folder 'zo' in "),
+        ("{base: look} -> {base: lok}", "13:23: useCases.look/inside.base: no folder 'lok' in "),
+        ("{base: look} -> {base: ..}", "13:23: useCases.look/inside.base: no folder '..' in "),
+        ("{base: look} -> {storage: [claim]}", "13:16: useCases.look/inside.base: is missing"),
+        ("{base: look} -> {base: look, option: x}", "13:29: useCases.look/inside.option: is no known key"),
+        ("[patches/a.yaml, -> [patches/b.yaml,", "11:15: useCases.many.patches: no file 'patches/b.yaml'"),
+        ("target: {kind: Job} -> target: {kin: Job}", "11:63: useCases.many.patches.target.kin: is no known key"),
+        ("look/inside -> options/x", "13:14: useCases.options/x: options is the folder of the options"),
+        ("look/inside -> one/claim/x", "1:1: useCases: one/claim/x lies inside another use case"),
+        ("look/inside -> Look", "13:9: useCases.Look: has to be lower case words"),
+        ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
+        ("mode: training -> modes: training", "3:8: model.mode: is missing"),
+        ("useCases: -> uses:", "1:1: useCases: is missing"),
     ],
-)  # fmt: skip
-def test_a_fault_is_named_by_the_file_that_has_it(tree: Path, changed: dict[str, str], expected: str) -> None:
-    assert any(problem.startswith(expected) for problem in refused(tree, **changed)), expected
+)
+def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tree, change)
+    found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
+    assert any(problem.startswith(expected) for problem in found), found
 
 
-def test_faults_of_package_and_shared_choices_are_named_at_once(tree: Path) -> None:
-    found = refused(tree, package="[claim, -> [clam,", shared="base: look -> base: lok")
-    assert sorted(problem.partition(":")[0] for problem in found) == ["_shared/shared.yaml", "bert/package.yaml"]
+def test_all_faults_are_named_at_once(tree: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tree, "{base: job, storage: [claim, export], programs: [zoo] -> {base: jb, storage: [x], programs: [y]")
+    assert len(raised.value.problems) == 3
 
 
-def test_a_model_in_four_variants_is_one_package_yaml_under_40_lines() -> None:
-    lines = {file.parent.name: len(file.read_text().splitlines()) for file in real.REPOSITORY.glob("packages/*/*.yaml")}
-    assert lines
-    assert {name: count for name, count in lines.items() if count >= 40 and name != "_shared"} == {}
+def test_a_model_in_four_variants_is_written_in_forty_lines() -> None:
+    folder = real.REPOSITORY / "packages/resnet50v1-5-fp32-training-k8s"
+    files = [folder / "package.yaml", folder / "Krmfile"]
+    assert sum(len(file.read_text().splitlines()) for file in files if file.is_file()) <= 40

@@ -19,7 +19,8 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: web # {"$openapi":"NAME"}
-  labels: {}
+  labels: {role: web}
+  annotations: {note: x}
 spec:
   # Prose of the base.
   replicas: 2 # {"$openapi":"REPLICAS"}
@@ -81,6 +82,20 @@ OPERATIONS = {
     ),
     "a target that matches nothing": ("target: {kind: StatefulSet}", "- op: remove\n  path: /nowhere"),
     "a target by patterns": ("target: {kind: D.*|Custom, name: .*}", "- op: add\n  path: /metadata/x\n  value: z"),
+    "test of what is not there": (DEPLOYMENT, "- op: test\n  path: /spec/paused\n  value: null"),
+    "a target by a label": ("target: {labelSelector: role=web}", "- op: remove\n  path: /spec/replicas"),
+    "a target by labels": (
+        "target: {labelSelector: 'role in (web, api),!gone,tier notin (x),tier!=y'}",
+        "- op: remove\n  path: /spec/replicas",
+    ),
+    "a target by a label that is not there": (
+        "target: {labelSelector: 'role,!role'}",
+        "- op: remove\n  path: /spec/replicas",
+    ),
+    "a target by an annotation": (
+        "target: {kind: Deployment, annotationSelector: note=x}",
+        "- op: remove\n  path: /spec/replicas",
+    ),
     "a target by group and version": (
         "target: {group: example.com, version: v1}",
         "- op: replace\n  path: /spec/items/0/value\n  value: 09",
@@ -112,12 +127,11 @@ def objects(text: str) -> list[object]:
     return sorted(yaml.load_all(text, yaml.CSafeLoader), key=str)
 
 
-def judge(kustomize5: Path, tmp_path: Path, entry: str) -> str:
-    (tmp_path / "base.yaml").write_text(BASE, "utf-8")
-    (tmp_path / "kustomization.yaml").write_text(
-        f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\npatches:\n{entry}",
-        "utf-8",
-    )
+def judge(kustomize5: Path, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
+    (tmp_path / "base.yaml").write_text(base, "utf-8")
+    header = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\n"
+    listed = f"patches:\n{entry}".replace("patches:\n[]", "patches: []")
+    (tmp_path / "kustomization.yaml").write_text(header + listed, "utf-8")
     done = subprocess.run([kustomize5, "build", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     composed = [layout.write(item.root).decode() for item in accumulate(parts.read(tmp_path, "Kustomization"))]
@@ -198,7 +212,8 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Path, t
         (inline("- op: remove\n  path: /spec/replicas"), "needs a target"),
         (inline(HEAD.replace("web", "other")), "no Deployment 'other'"),
         (inline(HEAD + "spec:\n  $patch: delete\n"), r"\$patch is not supported"),
-        (inline("- op: remove\n  path: /x", "target: {labelSelector: a=b}"), "labelSelector: is no known key"),
+        (inline("- op: remove\n  path: /x", "target: {labelSelector: a==b=c}"), "must be a label selector"),
+        (inline("- op: remove\n  path: /x", "target: {labels: a}"), "labels: is no known key"),
         (inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n", "namePrefix: is no known key"),
     ],
 )
@@ -211,3 +226,59 @@ def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, 
     with pytest.raises(InputError, match=message) as refused:
         accumulate(parts.read(tmp_path, "Kustomization"))
     assert all("kustomization.yaml" in problem.file and problem.line for problem in refused.value.problems)
+
+
+def test_a_new_key_follows_the_key_before_it_in_the_patch(kustomize5: Path, tmp_path: Path) -> None:
+    text = HEAD + "spec:\n  paused: true\n  replicas: 3\n  minReadySeconds: 5\n"
+    composed = judge(kustomize5, tmp_path, inline(text))
+    assert "  paused: true\n  # Prose of the base.\n  replicas: 3\n  minReadySeconds: 5\n  template:\n" in composed
+
+
+REPLACED = {
+    "an item of a list by a field": ("spec.items.[name=a]", ["spec.template.spec.volumes.[name=tmp]"]),
+    "several fields": ("spec.items.0.value", ["metadata.annotations.note", "spec.template.spec.containers.0.image"]),
+    "all items": ("spec.items.1.name", ["spec.template.spec.containers.*.image"]),
+    "a key with dots": ("metadata.name", [r"metadata.labels.app\.kubernetes\.io/name"]),
+    "an item by a value with dots": ("metadata.name", ["spec.template.spec.containers.[image=nginx:1.7].image"]),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_replacements_give_the_objects_of_kustomize(kustomize5: Path, tmp_path: Path, case: str) -> None:
+    source, targets = REPLACED[case]
+    label = "labels: {role: web, app.kubernetes.io/name: x}"
+    listed = "".join(f"    - '{target}'\n" for target in targets)
+    entry = f"- source: {{kind: Custom, fieldPath: '{source}'}}\n  targets:\n  - select: {{kind: Deployment}}\n"
+    judge(kustomize5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
+          base=BASE.replace("labels: {role: web}", label))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{source: {kind: Gone}, targets: [{select: {kind: Custom}, fieldPaths: [a]}]}", "0 objects are the source"),
+        (
+            "{source: {kind: Custom, fieldPath: a.b}, targets: [{select: {kind: Custom}, fieldPaths: [a]}]}",
+            "the source has 0 values at a.b",
+        ),
+        (
+            "{source: {kind: Custom}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.gone]}]}",
+            "Deployment has nothing at spec.gone",
+        ),
+        ("{source: {kind: Custom}, targets: [{select: {kind: Job}}]}", "needs select and fieldPaths"),
+        (
+            "{source: {kind: Custom}, targets: [{select: {kind: Job}, fieldPaths: [a], options: {create: true}}]}",
+            "options: is no known key",
+        ),
+        ("{path: gone.yaml}", "no file 'gone.yaml'"),
+    ],
+)
+def test_a_replacement_that_leads_nowhere_is_refused_by_its_place(entry: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE)
+    (tmp_path / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        f"resources:\n- base.yaml\nreplacements:\n- {entry}\n"
+    )
+    with pytest.raises(InputError, match=message) as refused:
+        accumulate(parts.read(tmp_path, "Kustomization"))
+    assert all("kustomization.yaml" in problem.file and problem.line == 6 for problem in refused.value.problems)

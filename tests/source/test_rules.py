@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-import real
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace
-from packyard.source.compose import compose_all
+from packyard.source.compose import compose
 
 BASE = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- job.yaml\n"
 JOB = """\
@@ -38,10 +37,8 @@ model: {name: bert, framework: pytorch, category: language-modeling, precision: 
 setters:
   WORKERS: "2"
 useCases:
-  matrix:
-    shards:
-      one: {base: job}
-      many: {base: job, overlays: [shards]}
+  one: {base: job}
+  many: {base: job, programs: [shards]}
 """
 
 
@@ -74,8 +71,8 @@ def tree(tmp_path: Path) -> Path:
         "LICENSE": "Do what you like.\n",
         "bases/job/kustomization.yaml": BASE,
         "bases/job/job.yaml": JOB,
-        "overlays/shards/kustomization.yaml": OVERLAY,
-        "overlays/shards/job.yaml": PATCH,
+        "overlays/programs/shards/kustomization.yaml": OVERLAY,
+        "overlays/programs/shards/job.yaml": PATCH,
         "packages/bert/package.yaml": PACKAGE,
     }
     for path, text in files.items():
@@ -89,13 +86,15 @@ def define(tree: Path, base: str = "", overlay: str = "", package: str = "", **c
     setters = {"WORKERS": WORKERS, "RETRIES": RETRIES, "SHARDS": SHARDS, **changed}
     shards = setters.pop("SHARDS")
     (tree / "bases/job/Krmfile").write_text(krmfile(base, **setters))
-    (tree / "overlays/shards/Krmfile").write_text(krmfile(overlay, SHARDS=shards))
+    if (tree / "overlays/programs").is_dir():
+        (tree / "overlays/programs/shards/Krmfile").write_text(krmfile(overlay, SHARDS=shards))
     (tree / "packages/bert/Krmfile").write_text(krmfile(package).replace("definitions:", "definitions: {}"))
 
 
 def composed(tree: Path) -> dict[str, bytes]:
     found = workspace.read(tree)
-    return {item.use_case.path: item.files["Krmfile"] for item in compose_all(found, packages.read(found, "bert"))}
+    made = compose(found, packages.read(found, "bert"))
+    return {item.use_case.path: item.files["Krmfile"] for item in made.use_cases}
 
 
 def refused(tree: Path) -> list[str]:
@@ -118,7 +117,7 @@ def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree
 
 def test_a_rule_is_carried_as_its_part_wrote_it_with_its_comments(tree: Path) -> None:
     define(tree, "rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
-    assert composed(tree)["one"].endswith(b"rules:\n# sum of all\n- message: 'At most 100.'\n  rule: WORKERS <= 100\n")
+    assert composed(tree)["one"].endswith(b"rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
 
 
 def test_a_rule_that_two_parts_have_stands_once(tree: Path) -> None:
@@ -165,25 +164,24 @@ def test_a_rule_about_a_setter_that_nobody_defines_is_refused(tree: Path) -> Non
 
 def test_faults_of_all_parts_are_named_at_once(tree: Path) -> None:
     define(tree, rule("WORKERS <"), rule("SHARDS >"))
-    assert [problem.partition(":")[0] for problem in refused(tree)] == ["bases/job/Krmfile", "overlays/shards/Krmfile"]
+    assert [problem.partition(":")[0] for problem in refused(tree)] == [
+        "bases/job/Krmfile",
+        "overlays/programs/shards/Krmfile",
+    ]
 
 
-def test_the_catalogue_says_that_requests_are_at_most_limits_in_every_use_case_that_has_both() -> None:
-    catalogue = workspace.read(real.REPOSITORY)
-    for name in catalogue.package_names():
-        for item in compose_all(catalogue, packages.read(catalogue, name)):
-            data = item.files["Krmfile"]
-            if b"setters.CPU_REQUEST:" in data and b"setters.CPU_LIMIT:" in data:
-                assert "quantity(CPU_REQUEST) <= quantity(CPU_LIMIT)" in rules_of(data), (name, item.use_case.path)
-
-
-def test_the_rules_of_an_option_lie_beside_its_definitions(tree: Path) -> None:
+def test_the_rules_of_options_lie_beside_their_definitions(tree: Path) -> None:
     package = tree / "packages/bert/package.yaml"
-    package.write_text(PACKAGE.replace("      many: {base: job, overlays: [shards]}\n", "options: [shards]\n"))
-    define(tree, rule("WORKERS < 100"), rule("SHARDS * 1 >= WORKERS") + rule("RETRIES < 9").removeprefix("rules:\n"))
+    package.write_text(PACKAGE.replace("  many: {base: job, programs: [shards]}\n", ""))
+    (tree / "overlays/programs").rename(tree / "overlays/options")
+    define(tree, rule("WORKERS < 100"))
+    more = rule("SHARDS > 0") + rule("RETRIES < 9").removeprefix("rules:\n")
+    (tree / "overlays/options/shards/Krmfile").write_text(krmfile(more, SHARDS=SHARDS))
+    patch = tree / "overlays/options/shards/job.yaml"
+    patch.write_text(
+        'apiVersion: any/v1\nkind: Any\nmetadata: {name: any}\nspec:\n  completions: "" # {"$openapi":"SHARDS"}\n'
+    )
     found = workspace.read(tree)
-    (item,) = compose_all(found, packages.read(found, "bert"))
-    assert rules_of(item.files["Krmfile"]) == ["WORKERS < 100"]
-    assert rules_of(item.shipped["options/shards/Krmfile.option"]) == ["SHARDS * 1 >= WORKERS", "RETRIES < 9"]
-    define(tree, overlay=rule("SHARDS < WORKERS"))
-    assert "the defaults and the examples of what is required break the rule" in refused(tree)[0]
+    made = compose(found, packages.read(found, "bert"))
+    assert rules_of(made.use_cases[0].files["Krmfile"]) == ["WORKERS < 100"]
+    assert rules_of(made.options.files["Krmfile"]) == ["SHARDS > 0"], "that of the use case's setter stays behind"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 
-from packyard.bundle import documented, readme, requirements
+from packyard.bundle import describe, documented, readme
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.draft import MARK, README, Draft
-from packyard.bundle.manifest import Parameter, UseCase
-from packyard.setters.listing import Row
 from packyard.source import fragments, idle, preset, scripts
 from packyard.source import package as packages
 from packyard.source.compose import ComposedPackage, compose
@@ -33,7 +30,6 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
     package = composed.package
     rows = {item.use_case.path: item.rows() for item in composed.use_cases}
     objects = {item.use_case.path: item.values() for item in composed.use_cases}
-    described = {path: _describe(objects[path], rows[path]) for path in objects}
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=(workspace.root_dir / workspace.license_file).read_bytes()))
     members += _own_files(package)
@@ -45,7 +41,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
         "prefix": workspace.prefix,
         "model": package.model,
         "presets": preset.read_all(package),
-        **documented.context(composed, rows, objects, described),
+        **documented.context(composed, rows, objects),
     }
     members.append(Member(path=README, data=readme.render(texts, context)))
     return Draft(
@@ -53,19 +49,19 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
         version="" if is_open else version,
         model=package.model,
         members=tuple(members),
-        use_cases={f"{workspace.prefix}/{path}": use_case for path, use_case in described.items()},
+        use_cases={f"{workspace.prefix}/{path}": item for path, item in describe.use_cases(composed).items()},
+        images=describe.images(composed, objects),
+        moved=_moved(workspace, composed),
         idle=idle.below(composed.idle, workspace.root_dir),
     )
 
 
-def _describe(objects: Sequence[Mapping[str, object]], rows: Sequence[Row]) -> UseCase:
-    setters = {
-        row.name: Parameter(
-            type=row.type or "string", required=row.required, default=row.default, description=row.description
-        )
-        for row in rows
-    }
-    return UseCase(setters=setters, images=requirements.images(objects), requirements=requirements.find(objects))
+def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
+    """Return where names went that users knew, of those that are no setters of the package."""
+    known = {name for item in composed.use_cases for name in item.definitions.setters}
+    known.update(composed.options.definitions.setters)
+    moved = {**workspace.moved, **composed.package.moved}
+    return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}
 
 
 def _own_files(package: packages.Package) -> list[Member]:

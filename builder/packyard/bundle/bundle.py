@@ -12,6 +12,8 @@ from packyard.bundle.manifest import Manifest, UseCase
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 
+_NOTHING: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
@@ -60,6 +62,8 @@ def build(
     *,
     use_cases: Mapping[str, UseCase],
     model: Mapping[str, str],
+    images: Iterable[str] = (),
+    moved: Mapping[str, str] = _NOTHING,
 ) -> Bundle:
     """Pack ``members`` and a manifest that describes them. The same arguments give the same tar on every machine."""
     reference.check_name(name)
@@ -68,7 +72,13 @@ def build(
     if any(member.path == manifest.FILE for member in files):
         raise InputError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
     described = Manifest(
-        name=name, version=version, model=model, files=manifest.file_digests(files), use_cases=use_cases
+        name=name,
+        version=version,
+        model=model,
+        images=tuple(sorted(set(images))),
+        moved=moved,
+        files=manifest.file_digests(files),
+        use_cases=use_cases,
     )
     files.append(Member(path=manifest.FILE, data=described.to_bytes()))
     tar = archive.pack(name, files)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle.manifest import UseCase
+from packyard.bundle import requirements
 from packyard.bundle.pod import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
@@ -42,10 +42,10 @@ class DocumentedUseCase:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedParameter:
-    """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns (none: all).
+    """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns.
 
-    ``required_in`` are those in which it has to be set. ``values`` has what it ships with, and the use cases where that is so, as patterns, where there are several; an empty
-    text stands for what has to be set.
+    None are named where all have it that have many setters. ``values`` has what it ships with, and where that is so if
+    there are several; an empty text stands for what has to be set.
     """
 
     name: str
@@ -54,7 +54,6 @@ class DocumentedParameter:
     description: str
     example: str
     places: tuple[str, ...]
-    required_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,12 @@ def context(
     composed: ComposedPackage,
     rows: Mapping[str, Sequence[Row]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
-    described: Mapping[str, UseCase],
 ) -> dict[str, object]:
     """Return what fragments may ask of a composed package.
 
     ``rows`` are the setters of its use cases by their paths, ``objects`` their objects as plain values.
     """
-    use_cases = [
-        _use_case(item, rows[item.use_case.path], objects[item.use_case.path], described[item.use_case.path])
-        for item in composed.use_cases
-    ]
+    use_cases = [_use_case(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed.use_cases]
     first = min(composed.use_cases, key=lambda item: item.use_case.line).use_case.path
     return {
         "example": next(use_case for use_case in use_cases if use_case.path == first),
@@ -97,16 +92,15 @@ def context(
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
-        "levels": levels(use_cases, described),
+        "required": required(use_cases),
+        "levels": levels(use_cases, objects),
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
         "options": options(composed.options.all, [use_case.path for use_case in use_cases]),
     }
 
 
-def _use_case(
-    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: UseCase
-) -> DocumentedUseCase:
+def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]]) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -115,45 +109,60 @@ def _use_case(
         objects=item.objects,
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in objects},
         beside=item.beside,
-        requirements=[str(requirement) for requirement in described.requirements],
-        images=tuple(described.images),
+        requirements=[str(requirement) for requirement in requirements.find(objects)],
+        images=requirements.images(objects),
     )
 
 
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
-    """Return one line per setter, in the order of the use cases' Krmfiles."""
+    """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
     everywhere = [use_case.path for use_case in use_cases]
+    most = max((len(use_case.setters) for use_case in use_cases), default=0)
+    main = [use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most]
     found: dict[str, dict[str, Row]] = {}
-    for use_case in use_cases:
+    for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
         for row in use_case.setters:
             found.setdefault(row.name, {})[use_case.path] = row
-    return [_parameter(rows, everywhere) for rows in found.values()]
+    return [_parameter(rows, main, everywhere) for rows in found.values()]
 
 
-def _parameter(rows: Mapping[str, Row], everywhere: Sequence[str]) -> DocumentedParameter:
+def _parameter(rows: Mapping[str, Row], main: Sequence[str], everywhere: Sequence[str]) -> DocumentedParameter:
     values: dict[str, list[str]] = {}
-    for path, row in rows.items():
-        values.setdefault("" if row.required else row.value, []).append(path)
+    for path in sorted(rows):
+        values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
     first = max(rows.values(), key=lambda row: row.required)
+    shown = sorted(values.items(), key=lambda item: -len(item[1]))
     return DocumentedParameter(
         name=first.name,
-        values=tuple((value, _places(paths, list(rows))) for value, paths in values.items()),
+        values=tuple((value, _places(paths, list(rows))) for value, paths in shown),
         required=first.required,
         description=first.description,
         example=first.example or "",
-        places=_places(list(rows), everywhere),
-        required_in=_places([path for path, row in rows.items() if row.required], everywhere),
+        places=() if rows.keys() >= set(main) else tuple(abbreviate(sorted(rows), everywhere)),
     )
 
 
+def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Row]]]:
+    """Return what has to be set, with the use cases where it has to, as patterns."""
+    everywhere = [use_case.path for use_case in use_cases]
+    found: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
+    for use_case in use_cases:
+        found.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
+    return [
+        (tuple(abbreviate([each.path for each in alike], everywhere)), alike[0].required)
+        for names, alike in found.items()
+        if names
+    ]
+
+
 def levels(
-    use_cases: Sequence[DocumentedUseCase], described: Mapping[str, UseCase]
+    use_cases: Sequence[DocumentedUseCase], objects: Mapping[str, Sequence[Mapping[str, object]]]
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
     found: dict[str, list[str]] = {}
-    for path, use_case in described.items():
-        for requirement in use_case.requirements:
+    for path, each in objects.items():
+        for requirement in requirements.find(each):
             if requirement.kind == "PodSecurity" and requirement.name != "restricted":
                 found.setdefault(requirement.name, []).append(path)
     return [(level, tuple(abbreviate(paths, everywhere))) for level, paths in sorted(found.items())]

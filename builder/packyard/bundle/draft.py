@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from packyard.bundle import archive, bundle, record
 from packyard.bundle.archive import Member
@@ -37,12 +37,22 @@ class Draft:
     members: tuple[Member, ...]
     use_cases: Mapping[str, UseCase]
     idle: Idle
+    images: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     def bundle(self, version: str) -> Bundle:
         """Return the bundle of a version."""
         assert self.version in ("", version)
         members = [_with_version(member, version) if member.path == README else member for member in self.members]
-        return bundle.build(self.name, version, members, use_cases=self.use_cases, model=self.model)
+        return bundle.build(
+            self.name,
+            version,
+            members,
+            use_cases=self.use_cases,
+            model=self.model,
+            images=self.images,
+            moved=self.moved,
+        )
 
     @classmethod
     def parse(cls, data: bytes) -> Draft:
@@ -55,6 +65,8 @@ class Draft:
             model=fields.text_map("model"),
             members=tuple(archive.read_tar(archive.inflate(rest))[1]),
             use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
+            images=fields.texts("images"),
+            moved=fields.text_map("moved"),
             idle=idle.parse(fields.rest()["idle"]),
         )
 
@@ -64,7 +76,9 @@ class Draft:
             "name": self.name,
             "version": self.version,
             "model": dict(self.model),
-            "useCases": {path: use_case.document() for path, use_case in self.use_cases.items()},
+            "useCases": {path: use_case.lines() for path, use_case in self.use_cases.items()},
+            "images": list(self.images),
+            "moved": dict(self.moved),
             "idle": idle.document(self.idle),
         }
         return json.dumps(head).encode() + b"\n" + zlib.compress(archive.pack(self.name, self.members), 1)

@@ -11,116 +11,109 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packyard.bundle import record, reference
-from packyard.bundle.requirements import Requirement
 from packyard.digest import Digest
-from packyard.errors import IntegrityError, Problem
+from packyard.errors import InputError, IntegrityError, Problem
 
 if TYPE_CHECKING:
     from packyard.bundle.archive import Member
 
 FILE = "packyard.json"
-_LIMIT = 4 * 1024 * 1024  # bytes: read, they take twenty times as much memory
+LIMIT = 4 * 1024 * 1024  # bytes: read, they take twenty times as much memory
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One setter as the bundle ships it; ``default`` is any JSON value, and None where there is none."""
-
-    type: str
-    required: bool
-    default: object
-    description: str
-    extra: Mapping[str, object] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, fields: record.Fields) -> Parameter:
-        """Read a parameter from its JSON."""
-        return cls(
-            type=fields.text("type"),
-            required=fields.flag("required"),
-            default=fields.value("default"),
-            description=fields.text("description"),
-            extra=fields.rest(),
-        )
-
-    def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
-        known = {
-            "type": self.type,
-            "required": self.required,
-            "default": self.default,
-            "description": self.description,
-        }
-        return {**self.extra, **known}
+#: A setter's value as it is shipped: a text, the items of a list, None where it is required.
+Value = str | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCase:
-    """What one directory that users deploy lets them set (by setter name), pulls, and asks of the cluster."""
+    """What one directory that users deploy lets them set, by setter name, and asks of the cluster.
 
-    setters: Mapping[str, Parameter]
-    images: tuple[str, ...]
-    requirements: tuple[Requirement, ...]
+    ``requires`` are requirements in words, ``PersistentVolumeClaim PVC_NAME``: a value that is still to be set is
+    named by its setter. The folder of a package's options has setters alone.
+    """
+
+    setters: Mapping[str, Value]
+    requires: tuple[str, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, fields: record.Fields) -> UseCase:
         """Read a use case from its JSON."""
         return cls(
-            setters={name: Parameter.parse(item) for name, item in fields.map("setters").items()},
-            images=fields.texts("images"),
-            requirements=tuple(Requirement.parse(item) for item in fields.list("requirements")),
+            setters=fields.checked_map("setters", _value),
+            requires=fields.texts("requires") if fields.has("requires") else (),
             extra=fields.rest(),
         )
 
-    def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
-        known = {
-            "setters": {name: parameter.document() for name, parameter in self.setters.items()},
-            "images": list(self.images),
-            "requirements": [requirement.document() for requirement in self.requirements],
-        }
-        return {**self.extra, **known}
+    @classmethod
+    def parse_old(cls, fields: record.Fields) -> tuple[UseCase, tuple[str, ...]]:
+        """Read a use case as bundles had it that told all of each setter; return it and its images."""
+        setters = {name: _old_value(item) for name, item in fields.map("setters").items()}
+        images = fields.texts("images")
+        requires = tuple(_old_requirement(item) for item in fields.list("requirements"))
+        return cls(setters=setters, requires=requires, extra=fields.rest()), images
+
+    def lines(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads, a line each."""
+        requires = {"requires": list(self.requires)} if self.requires else {}
+        setters = {name: list(item) if isinstance(item, tuple) else item for name, item in self.setters.items()}
+        return {**requires, "setters": setters, **self.extra}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of ``packyard.json``; ``files`` names every file of the bundle but this one."""
+    """The content of ``packyard.json``; ``files`` names every file of the bundle but this one.
+
+    ``moved`` says of names that users knew where they went. A manifest of the older form, which told all of each
+    setter, keeps its bytes.
+    """
 
     name: str
     version: str
     model: Mapping[str, str]
     files: Mapping[str, Digest]
     use_cases: Mapping[str, UseCase]
+    images: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
+    old: bytes = field(default=b"", repr=False)
 
     @classmethod
     def parse(cls, data: bytes) -> Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
-        if len(data) > _LIMIT:
-            raise IntegrityError(Problem(f"is longer than {_LIMIT} bytes", file=FILE))
+        if len(data) > LIMIT:
+            raise IntegrityError(Problem(f"is longer than {LIMIT} bytes", file=FILE))
         fields = record.parse(data, kind="Bundle", file=FILE)
+        is_old = not fields.has("images")
+        use_cases, images = _use_cases(fields, is_old=is_old)
         return cls(
             name=fields.checked("name", reference.check_name),
             version=fields.checked("version", reference.check_version),
             model=fields.text_map("model"),
             files=fields.digest_map("files"),
-            use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
+            use_cases=use_cases,
+            images=images if is_old else fields.texts("images"),
+            moved=fields.text_map("moved") if fields.has("moved") else {},
             extra=fields.rest(),
+            old=data if is_old else b"",
         )
 
     def to_bytes(self) -> bytes:
-        """Return the file's bytes, the same for equal manifests."""
-        known = {
+        """Return the file's bytes, the same for equal manifests: a line a file, two a use case."""
+        if self.old:
+            return self.old
+        head = {
             "apiVersion": record.API_VERSION,
             "kind": "Bundle",
             "name": self.name,
             "version": self.version,
             "model": dict(self.model),
-            "files": dict(self.files),
-            "useCases": {path: use_case.document() for path, use_case in self.use_cases.items()},
+            "images": list(self.images),
         }
-        return record.to_bytes({**self.extra, **known})
+        moved = {"moved": dict(self.moved)} if self.moved else {}
+        use_cases = {path: record.Lines(use_case.lines()) for path, use_case in sorted(self.use_cases.items())}
+        lines = {"useCases": record.Lines(use_cases), "files": record.Lines(dict(sorted(self.files.items())))}
+        return record.to_lines({**head, **moved, **self.extra, **lines})
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError` that names every file which differs, is missing or is extra; itself excepted."""
@@ -147,3 +140,37 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
     if expected is None:
         return Problem(f"is extra: {FILE} does not name it", file=path)
     return Problem(f"expected {expected}, found {found}", file=path)
+
+
+def _use_cases(fields: record.Fields, *, is_old: bool) -> tuple[dict[str, UseCase], tuple[str, ...]]:
+    """Read the use cases in either form, and the images of those of the older one."""
+    found = fields.map("useCases")
+    if not is_old:
+        return {path: UseCase.parse(item) for path, item in found.items()}, ()
+    read = {path: UseCase.parse_old(item) for path, item in found.items()}
+    images = {image for _, names in read.values() for image in names}
+    return {path: use_case for path, (use_case, _) in read.items()}, tuple(sorted(images))
+
+
+def _value(value: object) -> Value:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise InputError("expected a text, a list of texts or null")
+
+
+def _old_value(fields: record.Fields) -> Value:
+    for key in ("type", "description"):
+        fields.text(key)
+    required, default = fields.flag("required"), fields.value("default")
+    if required or default is None:
+        return None
+    if isinstance(default, list):
+        return tuple(map(str, default))
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _old_requirement(fields: record.Fields) -> str:
+    fields.text("detail")
+    return f"{fields.text('kind')} {fields.text('name')}".rstrip()

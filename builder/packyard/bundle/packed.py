@@ -11,8 +11,8 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.source import option
-from packyard.source.parts import KUSTOMIZATION
 from packyard.source.idle import Idle, document, parse
+from packyard.source.parts import KUSTOMIZATION
 
 _NOTHING: Idle = {}
 

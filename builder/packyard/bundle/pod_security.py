@@ -28,6 +28,10 @@ _SAFE_SYSCTLS = {"kernel.shm_rmid_forced"} | {
 }
 
 
+#: The levels of Pod Security, the strictest first.
+LEVELS = ("restricted", "baseline", "privileged")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """``restricted``, ``baseline`` or ``privileged``, and what the next stricter level objects to."""

@@ -30,6 +30,28 @@ def to_bytes(document: Mapping[str, object]) -> bytes:
     return (_text(document, "") + "\n").encode()
 
 
+class Lines:
+    """An object whose fields have a line each in `to_lines`."""
+
+    def __init__(self, fields: Mapping[str, object]) -> None:
+        self.fields = fields
+
+
+def to_lines(document: Mapping[str, object]) -> bytes:
+    """Return ``document`` as UTF-8 with a line a field, in the order given; what is no `Lines` is one line."""
+    return (_in_lines(Lines(document), "") + "\n").encode()
+
+
+def _in_lines(value: object, indent: str) -> str:
+    if not isinstance(value, Lines):
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    if not value.fields:
+        return "{}"
+    deeper = indent + "  "
+    lines = [f"{deeper}{encode_basestring(key)}: {_in_lines(item, deeper)}" for key, item in value.fields.items()]
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
 def parse(data: bytes, *, kind: str, file: str) -> Fields:
     """Read the document of an API ``kind``; ``file`` is its name in messages."""
     try:
@@ -101,6 +123,10 @@ class Fields:
         """Take a text."""
         return self._take(key, str, "a text")
 
+    def has(self, key: str) -> bool:
+        """Say whether a field is there that was not taken."""
+        return key in self._left
+
     def flag(self, key: str) -> bool:
         """Take true or false."""
         return self._take(key, bool, "true or false")
@@ -154,6 +180,16 @@ class Fields:
         """Take an object whose values are digests."""
         items = self.text_map(key).items()
         return {name: Digest(self._checked(f"{self._at(key)}.{name}", text, Digest.parse)) for name, text in items}
+
+    def checked_map(self, key: str, read: Callable[[object], _T]) -> dict[str, _T]:
+        """Take an object whose values ``read`` takes."""
+        found: dict[str, _T] = {}
+        for name, item in self._take(key, dict, "an object").items():
+            try:
+                found[name] = read(item)
+            except InputError as error:
+                raise self._error(f"{self._at(key)}.{name}", str(error)) from error
+        return found
 
     def rest(self) -> dict[str, object]:
         """Return the fields that were not taken."""

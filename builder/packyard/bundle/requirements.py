@@ -8,9 +8,9 @@ valid is the business of ``checks``; whether a cluster meets the requirements, o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from packyard.bundle import pod_security, record
+from packyard.bundle import pod_security
 from packyard.bundle.pod import Object, containers, mapping, mappings, pods, text
 
 # Served by Kubernetes itself, besides the groups under k8s.io that are listed here: anything else needs a definition.
@@ -47,7 +47,6 @@ class Requirement:
     kind: str
     name: str
     detail: str = ""
-    extra: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     @property
     def is_to_be_set(self) -> bool:
@@ -57,16 +56,6 @@ class Requirement:
     def __str__(self) -> str:
         shown = f'{self.kind} "{self.name}" (to be set)' if self.is_to_be_set else f"{self.kind} {self.name}"
         return f"{shown}: {self.detail}" if self.detail else shown
-
-    @classmethod
-    def parse(cls, fields: record.Fields) -> Requirement:
-        """Read a requirement from its JSON."""
-        kind, name, detail = fields.text("kind"), fields.text("name"), fields.text("detail")
-        return cls(kind=kind, name=name, detail=detail, extra=fields.rest())
-
-    def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
-        return {**self.extra, "kind": self.kind, "name": self.name, "detail": self.detail}
 
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:

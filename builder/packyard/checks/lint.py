@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.checks import catalogue, mpi, names, practice, references, rules, schema, selectors, setters, workload
+from packyard.checks import (
+    catalogue,
+    defaults,
+    layout,
+    mpi,
+    names,
+    options,
+    practice,
+    references,
+    rules,
+    schema,
+    selectors,
+    setters,
+    workload,
+)
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
@@ -28,7 +42,8 @@ def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] 
 
 
 def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Sequence[Judge]) -> list[Finding]:
-    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
+    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped), *options.check(package)]
+    found += layout.check(package, parsed, shipped=shipped)
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, package, judges) if judges else ()
     found += [item for item in by_schema if (item.file, item.line, item.column) not in explained]
@@ -40,8 +55,10 @@ def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     found = [*setters.check(parsed, shipped=shipped), *rules.check(parsed, shipped=shipped)]
     earlier: set[Finding] = set()
     for build in map(parsed.of, parsed.builds):
-        families = (workload, mpi, names, practice, references, selectors)
-        here = [finding for family in families for finding in family.check(build)]
+        families = [family.check(build) for family in (workload, mpi, names, references, selectors)]
+        families += [practice.check(build, shipped=shipped), *([defaults.check(build)] if shipped else [])]
+        # What aliases repeat is found wrong once for each place, and said once.
+        here = dict.fromkeys(finding for family in families for finding in family)
         found += (finding for finding in here if finding not in earlier)
         earlier.update(here)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packyard.checks import builds
@@ -14,17 +14,23 @@ from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.place import find_comments
+from packyard.text import aliases
 from packyard.text.document import check_keys, decode, parse_text
-from packyard.text.node import Document, Source
+from packyard.text.node import Comment, Document, Source
 from packyard.text.node import Mapping as MappingNode
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build."""
+    """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build.
+
+    In its documents nodes stand in the place of aliases: what repeats is met once for each place, and is one node.
+    """
 
     krmfile: Krmfile | None
     documents: tuple[Document, ...]
+    comments: tuple[tuple[Source, Comment], ...]
     bound: tuple[Binding, ...]
     objects: tuple[MappingNode, ...]  # the Kubernetes objects that are built, whole ones
     complete: bool  # whether no object can come from elsewhere, or be changed on the way
@@ -39,6 +45,8 @@ class Parsed:
 
 def parse(package: PackageFiles) -> Parsed:
     """Parse every file; a file that cannot be parsed is left out and found fault with."""
+    bound: list[Binding] = []
+    comments: list[tuple[Source, Comment]] = []
     unreadable: list[Finding] = []
     krmfile: Krmfile | None = None
     try:
@@ -50,25 +58,34 @@ def parse(package: PackageFiles) -> Parsed:
         name = package.where + path
         try:
             documents = parse_text(Source(name, decode(data, name)[1]))
+            here = [found for document in documents for found in bindings.find(document)]
+            said = [(document, comment) for document in documents for comment in _comments(document)]
             for document in documents:
                 check_keys(document)
+                aliases.follow(document)
         except InputError as error:
             unreadable += findings(error)
         else:
             files[path] = documents
+            bound += here
+            comments += [(document.source, comment) for document, comment in said]
     documents = [document for parsed in files.values() for document in parsed]
-    bound = tuple(bound for document in documents for bound in bindings.find(document))
     found = builds.find(package.resources, files)
     return Parsed(
         krmfile=krmfile,
         documents=tuple(documents),
-        bound=bound,
+        comments=tuple(comments),
+        bound=tuple(bound),
         objects=tuple({id(root): root for build in found for root in build.objects}.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
         builds=tuple(found),
         reached=_reached(bound, krmfile.definitions if krmfile else Definitions()),
     )
+
+
+def _comments(document: Document) -> Iterator[Comment]:
+    yield from (*document.head, *document.tail, *find_comments(document))
 
 
 def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:

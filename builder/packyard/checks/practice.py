@@ -11,12 +11,12 @@ from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.kinds import APPS, ARGO, CORE, KUBEFLOW, RBAC, is_kind, kind_of, of
 from packyard.checks.parsed import Parsed
+from packyard.setters.comment import parse
 from packyard.setters.definition import Definitions, Setter
 from packyard.text.document import mappings, walk
 from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
-_PART_OF = "app.kubernetes.io/part-of"
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
 _SERVING = of(APPS, ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
@@ -39,14 +39,14 @@ RULES = frozenset(
         *("runs-as-root", "unexpanded-variable"),
     )
 )
-#: Kinds that runs share.
+#: Kinds that outlive runs, and belong to none.
 _OF_NO_RUN = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find what a use case should not be."""
-    package = _Package(parsed)
+def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+    """Find what a use case should not be; ``shipped``, also what its author should have said."""
+    package = _Package(parsed, shipped)
     for root in parsed.objects:
         yield from _labelled(root, root, f"the {root.text('kind')}")
         yield from _secrets(root)
@@ -67,7 +67,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 class _Package:
     """What the checks of one object ask of the others, and of the definitions."""
 
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: Parsed, shipped: bool) -> None:
+        self.shipped = shipped
         self._definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
         self._reached = parsed.reached
         self._bound = {id(each.node): self._definitions.resolve(each.reference) for each in parsed.bound}
@@ -106,13 +107,11 @@ def _sleeps(root: Mapping) -> bool:
 
 
 def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
+    """Find an object or a pod that has none of the labels by which people find what belongs together."""
     labels = node.mapping("metadata", "labels")
-    missing = [name for name in _LABELS if not labels or labels.get(name) is None]
-    if kind_of(root) in _OF_NO_RUN and labels and labels.get(_PART_OF):
-        return  # it outlives runs, and belongs to none
-    if missing:
+    if kind_of(root) not in _OF_NO_RUN and not any(labels and labels.get(name) for name in _LABELS):
         place = node.entry("metadata") or root.entry("metadata")
-        message = f"{what} has no label {' and no '.join(missing)}: nothing tells this run's objects from others"
+        message = f"{what} has no label {' and no '.join(_LABELS)}: nothing tells this run's objects from others"
         yield warning("no-labels", node.source, place.start if place else node.start, message)
 
 
@@ -258,11 +257,20 @@ def _image(container: Mapping, label: str, package: _Package) -> Iterator[Findin
     if not isinstance(image, Scalar) or not image.value or package.waits(image) or "@" in image.value:
         return
     tag = _tag(image.value)
+    node = container.get("imagePullPolicy")
     policy = container.text("imagePullPolicy")
-    if is_moving(image.value) and policy != "Always" and (policy or tag not in ("", "latest")):
+    if is_moving(image.value) and node and policy == "Always" and _is_silent(node) and package.shipped:
+        message = f"nothing says why the image of {label} is pulled each time"
+        yield warning("moving-tag", node.source, node.start, message, "imagePullPolicy: Always # the tag moves")
+    elif is_moving(image.value) and policy != "Always" and (policy or tag not in ("", "latest")):
         what = f"the tag {tag!r}" if tag else "an image without a tag"
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield warning("moving-tag", image.source, image.start, message, "imagePullPolicy: Always, or another tag")
+
+
+def _is_silent(node: Node) -> bool:
+    """Say whether no reason stands behind a value."""
+    return node.comment is None or parse(node.comment.text) is not None
 
 
 def _command(container: Mapping, label: str) -> Iterator[Finding]:
@@ -273,11 +281,11 @@ def _command(container: Mapping, label: str) -> Iterator[Finding]:
 
 
 def _resources(container: Mapping, label: str) -> Iterator[Finding]:
+    """Find a container without limits; what has a limit and no request requests as much as its limit."""
     resources = container.mapping("resources")
-    missing = [name for name in ("requests", "limits") if not _entries(resources.get(name) if resources else None)]
-    if missing:
+    if not _entries(resources.get("limits") if resources else None):
         place = container.entry("resources") or container
-        message = f"{label} has no {' and no '.join(missing)}: it is the first to be evicted, or starves its neighbors"
+        message = f"{label} has no limits: it starves its neighbors, or is the first to be evicted"
         yield warning("no-resources", container.source, place.start, message)
 
 
@@ -288,6 +296,8 @@ def _user(container: Mapping, label: str, settings: Iterable[Mapping | None]) ->
     if promise != "true":
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
         place = user if user and user.value == "0" else container
+        if place is user and not _is_silent(user):
+            return  # its author says why
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield warning("runs-as-root", place.source, place.start, message, "runAsNonRoot: true")
 

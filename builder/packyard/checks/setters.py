@@ -15,11 +15,10 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Referen
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import sets
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.place import find_comments
 from packyard.setters.refusal import refusal
 from packyard.setters.review import review
 from packyard.text.document import walk
-from packyard.text.node import Document, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
 
 _MOST_BROKEN = 100  # substitutions that are looked at
@@ -28,8 +27,7 @@ _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     """Find what is wrong with a package's setters."""
-    for document in parsed.documents:
-        yield from _unbound(document, parsed.bound)
+    yield from _unbound(parsed)
     if parsed.krmfile is None:
         return
     definitions = parsed.krmfile.definitions
@@ -109,14 +107,13 @@ def _reach(definition: Setter | Substitution, definitions: Definitions, reached:
         reached.add(key)
 
 
-def _unbound(document: Document, bound: tuple[Binding, ...]) -> Iterator[Finding]:
-    used = {id(binding.comment) for binding in bound}
-    for comment in (*document.head, *document.tail, *find_comments(document)):
+def _unbound(parsed: Parsed) -> Iterator[Finding]:
+    used = {id(binding.comment) for binding in parsed.bound}
+    for source, comment in parsed.comments:
         reference = parse(comment.text)
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} stands where it binds no field"
-            hint = "put it behind the value"
-            yield warning("unbound-comment", document.source, comment.start, message, hint)
+            yield warning("unbound-comment", source, comment.start, message, "put it behind the value")
 
 
 # Definitions.

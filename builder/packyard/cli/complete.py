@@ -152,7 +152,7 @@ def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]
 
 
 def _options(directory: Path) -> list[str]:
-    from packyard.files.tree import Tree
-    from packyard.source.enabling import component
+    from packyard.options import folder
 
-    return component.names(Tree(directory))
+    found = folder.find(directory)
+    return found.names() if found else []

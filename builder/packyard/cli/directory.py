@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from packyard.setters.definition import Setter
+
 #: What --help says of it.
 HELP = """\
 DIR is the first word if it is a folder, else the folder here; a folder that is
@@ -70,6 +72,7 @@ def only(words: Sequence[str], verb: str) -> Path:
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
     from packyard.files.tree import Tree
+    from packyard.options import values
     from packyard.setters.directory import find_all, read_package
     from packyard.setters.kpt.package import KptPackage
     from packyard.setters.packagefiles import read_krmfile
@@ -79,12 +82,20 @@ def setters(directory: Path) -> dict[str, list[str]]:
     for package in find_all(tree):
         files = read_package(tree, package)
         for setter in read_krmfile(files).definitions.setters.values():
-            listed = setter.schema.get("enum")
-            values = [*setter.enum_values, *(map(str, listed) if isinstance(listed, list) else ())]
-            found.setdefault(setter.name, []).extend((*values, *_BOOLEANS.get(setter.type, ())))
+            found.setdefault(setter.name, []).extend(_listed(setter))
         for tagged, _ in KptPackage(files).setters() if files.kptfile is not None else ():
             found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
+        for option in values.read_enabled(directory / package):
+            for setter in option.setters.values():
+                found.setdefault(setter.name, []).extend(_listed(setter))
     return found
+
+
+def _listed(setter: Setter) -> list[str]:
+    """Return the values that a definition lists."""
+    listed = setter.schema.get("enum")
+    choices = map(str, listed) if isinstance(listed, list) else ()
+    return [*setter.enum_values, *choices, *_BOOLEANS.get(setter.type, ())]
 
 
 #: What stands for a truth value, by the names that Krmfiles and kpt have for its type.

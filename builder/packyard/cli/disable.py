@@ -1,18 +1,24 @@
-"""Take options that `packyard enable` folded in out of the use case in DIR again, to the same bytes.
-
-Values that were set meanwhile stay set. Refused where what it put there was changed by hand.
-"""
+"""Switch options of the use case DIR off again: their lines of its kustomization go. Values that were set stay set."""
 
 from __future__ import annotations
 
 import argparse
 
 from packyard.cli import enable
-from packyard.source.enabling.change import disable
+from packyard.errors import UsageError
+from packyard.files.tree import Keep
+from packyard.options.change import Outcome, disable
 
 add_arguments = enable.add_arguments
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Disable them, and name the files."""
-    return enable.change(arguments, disable, "disabled")
+    """Disable options."""
+    directory, names = enable.split(arguments.words)
+    if not names:
+        raise UsageError(f"packyard disable: no option is named; packyard enable {directory} lists them")
+
+    def act(keep: Keep) -> Outcome:
+        return disable(directory, names, dry_run=arguments.dry_run, keep=keep)
+
+    return enable.change(arguments, directory, names, "disable", act)

@@ -1,6 +1,6 @@
-"""Fold options of the use case in DIR into its files, with their setters; `packyard disable` takes them out again.
+"""Switch options on in the use case DIR: a line of its kustomization each, which `packyard disable` takes out.
 
-The options are in DIR/options. Without a name it lists them.
+Refused where an option does not fit the files there, or excludes one that is enabled. Without a name it lists them.
 """
 
 from __future__ import annotations
@@ -8,116 +8,140 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.errors import InputError, Problem
-from packyard.files.tree import Tree
-from packyard.setters.directory import find_packages
-from packyard.source.enabling import component, replaced
-from packyard.source.enabling.change import Outcome, enable
-from packyard.source.enabling.draft import Draft
+from packyard.cluster.build import try_components
+from packyard.files.tree import Keep, Tree
+from packyard.options import folder as folders
+from packyard.options.change import Outcome, State, enable, states
+from packyard.options.values import Option, read_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
-    parser.add_argument(
-        "-R", "--recurse-subpackages", action="store_true", help="every use case below DIR that has the options"
-    )
     shared.add_dry_run(parser)
     shared.add_wide(parser)
     shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Enable them, and name the files."""
-    return change(arguments, enable, "enabled")
-
-
-def change(arguments: argparse.Namespace, act: Callable[..., Outcome], done: str) -> int:
-    """Enable or disable, and say what that changed."""
-    directory, names = directories.split(arguments.words, "an option", lambda here: component.names(Tree(here)))
-    folders = _folders(directory, names) if arguments.recurse_subpackages else [directory]
-    if not names or arguments.dry_run:
-        state.tell_pending(Tree(directory))
+    """Enable options, say which values they want; or list them."""
+    directory, names = split(arguments.words)
     if not names:
-        _list(folders, arguments)
+        state.tell_pending(Tree(directory))
+        _list(directory, arguments)
         return 0
-    title = f"{done.removesuffix('d')} {' '.join(names)}"
-    for folder in folders if len(folders) > 1 else ():  # what one refuses is done in none
-        act(folder, *names, dry_run=True)
-    outcomes = {
-        folder: act(folder, *names, dry_run=arguments.dry_run, keep=state.keep(folder, title)) for folder in folders
-    }
+
+    def act(keep: Keep) -> Outcome:
+        trial = _trial(directory)
+        return enable(directory, names, trial, dry_run=arguments.dry_run, keep=keep)
+
+    return change(arguments, directory, names, "enable", act)
+
+
+def split(words: list[str]) -> tuple[Path, list[str]]:
+    """Return DIR and the names of options."""
+    return directories.split(words, "an option", names)
+
+
+def names(directory: Path) -> list[str]:
+    """Return the names of a use case's options."""
+    found = folders.find(directory)
+    return found.names() if found else []
+
+
+def change(
+    arguments: argparse.Namespace, directory: Path, names: list[str], verb: str, act: Callable[[Keep], Outcome]
+) -> int:
+    """Enable or disable, and say what that changed."""
+    if arguments.dry_run:
+        state.tell_pending(Tree(directory))
+    outcome = act(state.keep(directory, f"{verb} {' '.join(names)}"))
+    options = [option for option in read_options(directory) if option.name in names]
     if arguments.output == "json":
-        output.json_result([_document(folder, outcome, done) for folder, outcome in outcomes.items()])
-        return 0
-    for folder, outcome in outcomes.items():
-        if arguments.dry_run:
-            output.diffs(folder, {path: (outcome.before[path], data) for path, data in outcome.after.items()})
-        else:
-            _tell(folder, outcome, done)
+        output.json_result([_document(directory, outcome, f"{verb}d", options)])
+    elif arguments.dry_run:
+        output.diffs(directory, {outcome.file: (outcome.before, outcome.after)})
+    else:
+        _tell(directory, outcome, f"{verb}d", options)
     return 0
 
 
-def _folders(directory: Path, names: list[str]) -> list[Path]:
-    """Return the use cases below that have all the options."""
-    found = [directory / package for package in find_packages(Tree(directory), recursive=True)]
-    fitting = [folder for folder in found if set(names) <= set(component.names(Tree(folder)))]
-    if not fitting:
-        hint = f"packyard enable {directory} -R lists what there is"
-        raise InputError(Problem(f"no use case below has {' and '.join(names)}", file=str(directory), hint=hint))
-    return fitting
+def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
+    return lambda text: try_components(directory, text)
 
 
-def _list(folders: list[Path], arguments: argparse.Namespace) -> None:
-    rows = []
-    for folder in folders:
-        tree = Tree(folder)
-        names = component.names(tree)
-        done = replaced.read(Draft(folder))
-        if not names:
-            output.story(f"{folder}: has no options")
-        rows += [(folder, name, name in done, component.describe(tree, name)) for name in names]
+def _tell(directory: Path, outcome: Outcome, done: str, options: list[Option]) -> None:
+    for name in outcome.unchanged:
+        output.story(f"{directory}: {name} is {done} already, nothing changed")
+    if not outcome.changed:
+        return
+    output.line(str(directory / outcome.file))
+    if outcome.unsure:
+        output.warning(f"{outcome.unsure}; whether it fits here, kustomize build says")
+    for name in outcome.changed:
+        output.story(f"{directory}: {name} is {done}")
+    if done == "enabled":
+        for option in options:
+            if option.name in outcome.changed:
+                _tell_values(directory, option)
+
+
+def _tell_values(directory: Path, option: Option) -> None:
+    """Say which values an option has, and how they are set."""
+    if option.rows:
+        values = [
+            f"{row.name} (has to be set)" if row.must_be_set else f"{row.name} ({row.value or 'empty'})"
+            for row in option.rows
+        ]
+        wanted = next((row for row in option.rows if row.must_be_set), option.rows[0])
+        example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
+        output.story(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
+    else:
+        found = folders.find(directory)
+        file = found.file(option.name) if found else ""
+        output.story(f"{option.name} has no values to set; what may be changed in it, its file says: {file}")
+
+
+def _list(directory: Path, arguments: argparse.Namespace) -> None:
+    found = states(directory, _trial(directory))
     if arguments.output == "json":
-        keys = ("directory", "option", "enabled", "description")
-        output.json_result([dict(zip(keys, (str(folder), *row), strict=True)) for folder, *row in rows])
+        setters = {option.name: [row.name for row in option.rows] for option in read_options(directory)}
+        output.json_result([_state_document(directory, item, setters.get(item.name, [])) for item in found])
         return
-    for folder in folders:
-        if len(folders) > 1:
-            output.line(f"{folder}:")
-        cells = [(name, "yes" if done else "", text) for where, name, done, text in rows if where == folder]
-        if cells:
-            output.table(("OPTION", "ENABLED", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
-
-
-def _tell(folder: Path, outcome: Outcome, done: str) -> None:
-    names = " and ".join(outcome.names)
-    if not outcome.after:
-        output.story(f"{folder}: {names} {'is' if len(outcome.names) == 1 else 'are'} {done} already")
+    if not found:
+        output.story(f"{directory}: its package has no options")
         return
-    for path in sorted(outcome.after):
-        output.line(str(folder / path))
-    output.story(f"{folder}: {names} {'is' if len(outcome.names) == 1 else 'are'} {done}")
-    if outcome.setters and done == "enabled":
-        new = [f"{name} (has to be set)" if setter.must_be_set else name for name, setter in outcome.setters.items()]
-        output.story(f"new setters: {', '.join(new)}; packyard set {folder} NAME=VALUE")
+    cells = [(item.name, "yes" if item.is_enabled else "", _fits(item), item.description) for item in found]
+    output.table(("OPTION", "ENABLED", "FITS", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
 
 
-def _document(folder: Path, outcome: Outcome, done: str) -> dict[str, object]:
-    files = [
-        {
-            "file": path,
-            "change": "added" if outcome.before[path] is None else "removed" if data is None else "changed",
-        }
-        for path, data in sorted(outcome.after.items())
-    ]
+def _fits(item: State) -> str:
+    return f"no: {item.reason}" if not item.fits else item.reason or "yes"
+
+
+def _state_document(directory: Path, item: State, setters: list[str]) -> dict[str, object]:
     return {
-        "directory": str(folder),
-        "options": list(outcome.names),
+        "directory": str(directory),
+        "option": item.name,
+        "enabled": item.is_enabled,
+        "fits": item.fits,
+        "reason": item.reason,
+        "description": item.description,
+        "setters": setters,
+    }
+
+
+def _document(directory: Path, outcome: Outcome, done: str, options: list[Option]) -> dict[str, object]:
+    return {
+        "directory": str(directory),
         "state": done,
-        "setters": list(outcome.setters),
-        "files": files,
+        "options": list(outcome.changed),
+        "already": list(outcome.unchanged),
+        "file": outcome.file,
+        "setters": [row.name for option in options if option.name in outcome.changed for row in option.rows],
     }

@@ -9,6 +9,7 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
 from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
+from packyard.options import values
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
@@ -37,6 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
         rows = list_setters(files)
         known |= {row.name for row in rows}
         found += [(row, find_fields(files, row.name)) for row in rows if row.name == name]
+        for option in values.read_enabled(root_dir / package):
+            known |= option.setters.keys()
+            found += [(row, find_fields(option.files, name)) for row in option.rows if row.name == name]
+    found = list(
+        {(row.file, row.line, *(field.file for field in fields)): (row, fields) for row, fields in found}.values()
+    )
     if not found:
         hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
         raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))

@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks import judges, options
+from packyard.checks import judges, parts
+from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
-from packyard.errors import InputError, Problem
+from packyard.errors import BeyondError, InputError, Problem
+from packyard.files import regular
 from packyard.files.tree import Tree
-from packyard.setters.directory import find_packages, read_package
+from packyard.setters.directory import find_packages, read_package, read_resources
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import FILE, Workspace, built_in, find
+from packyard.text.document import decode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,10 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
+    if here and composed and not names:
+        findings += _of_parts(here)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
-        findings += [*found, *(options.check(directory) if readable else ())]
+        findings += [*found, *(_of_options(directory) if readable else ())]
     if arguments.output == "json":
         output.json_result([asdict(finding) for finding in findings])
     else:
@@ -89,7 +94,31 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     tree = Tree(folder)
     state.tell_pending(tree)
     for package in find_packages(tree, recursive=True):
-        yield folder / package, read_package(tree, package)
+        files = read_package(tree, package)
+        yield folder / package, files.with_patches(read_resources(tree, package, suffixes=(".json6902",)))
+
+
+def _of_parts(here: Workspace) -> list[Finding]:
+    """Find what is wrong with the parts of a workspace, all of them beside each other."""
+    bases = here.root_dir.glob("bases/**/*.yaml")
+    overlays = here.root_dir.glob("overlays/*/*/kustomization.yaml")
+    return [*parts.check(*({str(file): regular.read(file) for file in files} for files in (bases, overlays)))]
+
+
+def _of_options(directory: Path) -> Iterator[Finding]:
+    """Find components that do not apply to a use case, or not together."""
+    from packyard.cluster.build import find as find_kustomization
+    from packyard.cluster.build import try_components
+    from packyard.options import values
+
+    if values.read_enabled(directory):
+        file = find_kustomization(directory)
+        try:
+            try_components(directory, decode(regular.read(file), str(file))[1])
+        except BeyondError:
+            return
+        except InputError as error:
+            yield from (finding("option-does-not-apply", "error", problem) for problem in error.problems)
 
 
 def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:

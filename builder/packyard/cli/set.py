@@ -24,9 +24,11 @@ from pathlib import Path
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import Problem, UnavailableError, UsageError, shown
+from packyard.errors import InputError, Problem, UnavailableError, UsageError, refuse, shown
 from packyard.files.tree import Tree
-from packyard.setters.change import PackageChange, change_setters
+from packyard.options import folder
+from packyard.options.values import holders, options_of, reach
+from packyard.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(
     {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
@@ -66,24 +68,65 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     dry_run = parsed.switches["dry-run"]
     if dry_run:
         state.tell_pending(Tree(directory))
-    changes = change_setters(
-        directory,
-        values,
-        unset=unset,
-        recursive=parsed.switches["recurse-subpackages"],
-        set_by=parsed.text("set-by"),
-        description=parsed.text("description"),
-        dry_run=dry_run,
-        keep=state.keep(directory, _title(values, unset)),
-    )
+    recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
+    left: list[Problem] = []
+    try:
+        beside = reach(directory, names, recursive=recursive)
+        changes = change_setters(
+            directory,
+            values,
+            unset=unset,
+            recursive=recursive,
+            set_by=parsed.text("set-by"),
+            description=parsed.text("description"),
+            dry_run=dry_run,
+            keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
+            beside=beside,
+            shipped=_shipped if unset else None,
+            left=left,
+        )
+    except InputError as error:
+        refuse(_went(directory, error.problems))
+        raise
     if form == "json":
-        output.json_result([_document(change) for change in changes])
+        output.json_result([_document(change, beside) for change in changes])
     elif dry_run:
-        output.diffs(directory, _files(changes))
+        output.diffs(beside.root_dir if beside else directory, _files(changes))
     else:
         for change in changes:
             _tell(change)
+            if beside and change.package in beside.packages:
+                _tell_holders(directory, change)
+    refuse(left)
     return 0
+
+
+def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
+    """Return the values that the package of a directory was shipped with."""
+    from packyard.bundle import shipped
+
+    return shipped.find(directory).values()
+
+
+def _went(directory: Path, problems: Sequence[Problem]) -> list[Problem]:
+    """Say where a name went that users of another version knew, in the place of that it is not found."""
+    if not any(problem.missing for problem in problems):
+        return []
+    from packyard.bundle import shipped
+
+    moved = shipped.find(directory)
+    found = [moved.went(problem.missing) for problem in problems]
+    return [went or problem for went, problem in zip(found, problems, strict=True)] if any(found) else []
+
+
+def _tell_holders(directory: Path, change: PackageChange) -> None:
+    """Say for which use cases a value of an option holds."""
+    found = folder.find(directory)
+    for name in change.plan.counts if found else ():
+        options = options_of(directory, name)
+        assert found is not None
+        use_cases = ", ".join(holders(found, options))
+        output.story(f"{name} holds for all use cases that have {' or '.join(options)} enabled: {use_cases}")
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
@@ -130,7 +173,7 @@ def _read_values(file: str) -> dict[str, list[str]]:
     return {name: given.texts for name, given in valuesfile.parse(data, file).given.items()}
 
 
-def _document(change: PackageChange) -> dict[str, object]:
+def _document(change: PackageChange, beside: Beside | None) -> dict[str, object]:
     fields = [
         {
             "file": item.file,
@@ -144,7 +187,8 @@ def _document(change: PackageChange) -> dict[str, object]:
         }
         for item in change.plan.changes
     ]
-    return {"package": change.package or ".", "counts": dict(change.plan.counts), "fields": fields}
+    package = os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or "."
+    return {"package": package, "counts": dict(change.plan.counts), "fields": fields}
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

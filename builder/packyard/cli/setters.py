@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -11,6 +12,8 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
 from packyard.errors import Problem, refuse
 from packyard.files.tree import Tree
+from packyard.options import folder as folders
+from packyard.options import values
 from packyard.setters import valuesfile
 from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
@@ -36,8 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     tree = Tree(directory.only(arguments.words, "setters"))
     state.tell_pending(tree)
     packages = {package: read_package(tree, package) for package in find_all(tree)}
+    options = _options(tree.root_dir, packages)
     listed = {package: list_setters(files) for package, files in packages.items()}
     rules = {package: list_rules(files) for package, files in packages.items()}
+    listed.update({heading: rows for heading, (rows, _) in options.items()})
+    rules.update({heading: found for heading, (_, found) in options.items()})
     if arguments.unset:
         listed = {package: [row for row in rows if row.must_be_set] for package, rows in listed.items()}
     if arguments.set:
@@ -50,12 +56,31 @@ def run(arguments: argparse.Namespace) -> int:
                             for package, rows in listed.items()])  # fmt: skip
     else:
         for package, rows in listed.items():
+            is_option = package in options
+            if is_option and (rows or rules[package]):
+                output.line()
             if package and (rows or rules[package]):
-                output.line(f"{package}:")
+                shared_values = " (for all use cases that have the option)" if is_option else ""
+                output.line(f"{package}{shared_values}:")
             if rows or not package:
-                _show(tree.root_dir / package, rows, wide=arguments.wide)
+                _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
     return 0
+
+
+def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[Row], list[RuleRow]]]:
+    """Return the setters of the options that the packages have enabled, by a heading; each option once."""
+    found: dict[str, tuple[list[Row], list[RuleRow]]] = {}
+    for package in packages:
+        folder = folders.find(root_dir / package)
+        if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
+            continue
+        for option in values.read_enabled(root_dir / package):
+            heading = os.path.join(folder.shown, option.name)  # noqa: PTH118  # as it is shown
+            names = option.setters.keys()
+            rules = [row for row in list_rules(option.files) if names & set(row.setters)] if option.rows else []
+            found[heading] = (option.rows, rules)
+    return found
 
 
 def _values(listed: Mapping[str, Sequence[Row]]) -> dict[str, str | Sequence[str]]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.errors import InputError, Problem, UnavailableError
+from packyard.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.files.history import Entry
 from packyard.files.tree import Tree
+from packyard.options import folder, values
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-        entry = history.last(directory)
+        entry = history.last(directory, *_also(directory))
         entry.check_unchanged(Tree(Path(entry.root)))
     else:
-        entry = history.undo(directory)
+        entry = history.undo(directory, *_also(directory))
     if arguments.output == "json":
         output.json_result([_document(entry)])
     elif arguments.dry_run:
@@ -56,6 +57,15 @@ def run(arguments: argparse.Namespace) -> int:
             output.line(os.path.relpath(entry.path(name)))
         output.story(f"taken back: {entry.title}")
     return 0
+
+
+def _also(directory: Path) -> list[Path]:
+    """Return the folder of the options that a use case has enabled, whose values are its own too."""
+    try:
+        found = folder.find(directory)
+        return [Path(found.real)] if found and values.read_enabled(directory) else []
+    except PackyardError:  # a kustomization that cannot be read has none
+        return []
 
 
 def _document(entry: Entry) -> dict[str, object]:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from packyard.cluster import scalars
 from packyard.cluster.scalars import Plain
 from packyard.errors import InputError, Problem
+from packyard.text import aliases
 from packyard.text.document import check_keys, parse_text
-from packyard.text.node import Alias, Document, Entry, Mapping, Node, Scalar, Sequence, Source
+from packyard.text.node import Alias, Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
 
 #: What a node can be: a scalar, a list, or a mapping by text.
@@ -27,11 +28,15 @@ MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Object:
-    """A Kubernetes object and the place that it was read from; ``root`` may be changed."""
+    """A Kubernetes object and the place that it was read from; ``root`` may be changed.
+
+    ``node`` is what patches change, of objects that are read to be patched.
+    """
 
     root: dict[str, Value]
     file: str
     line: int
+    node: Mapping | None = None
 
     @property
     def api_version(self) -> str:
@@ -59,36 +64,55 @@ class Object:
         """The object's namespace; empty where it names none."""
         return _text(self.metadata.get("namespace"))
 
+    def refresh(self, node: Mapping) -> None:
+        """Take the values of a node that patches made of the object's."""
+        value = _Reader().read(node)
+        assert isinstance(value, dict)
+        self.root, self.node = value, node
+        _write_out_annotations(self, node)
+
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the object, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-def parse(source: Source) -> list[Object]:
-    """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
+def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
+    """Read every object of a file; lists of objects are taken apart, empty documents are passed over.
+
+    Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
+    """
     found: list[Object] = []
-    for document in parse_text(source):
-        check_keys(document)
+    for document in aliases.read(source) if to_patch else parse_text(source):
+        if not to_patch:
+            check_keys(document)
         if document.root is not None and not _is_null(document.root):
-            found += _objects(_Reader().read(document.root), document)
+            found += _objects(_Reader().read(document.root), document.root, keep=to_patch)
     return found
 
 
-def _objects(value: Value, document: Document) -> Iterator[Object]:
-    root = document.root
-    assert root is not None
-    line, _ = document.source.locate(root.start)
+def check(root: Node | None) -> None:
+    """Refuse what cannot be read, nests too deep, or stands for too many values."""
+    if root is not None:
+        _Reader().read(root)
+
+
+def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
+    line, _ = root.source.locate(root.start)
     if not isinstance(value, dict):
-        raise InputError(Problem("is no Kubernetes object", file=document.source.name, line=line))
-    found = Object(value, document.source.name, line)
+        raise InputError(Problem("is no Kubernetes object", file=root.source.name, line=line))
+    found = Object(value, root.source.name, line, root if keep and isinstance(root, Mapping) else None)
     if not found.kind:
         raise InputError(found.problem("an object without a kind"))
     items = value.get("items")
     if found.kind.endswith("List") and "items" in value:
         if not isinstance(items, list) and items is not None:
             raise InputError(found.problem(f"items of {found.kind} are no list"))
-        for item in items or ():
-            yield from _objects(item, document)
+        nodes = root.get("items") if isinstance(root, Mapping) else None
+        inner = (
+            [item.value for item in nodes.items] if keep and isinstance(nodes, Sequence) else [root] * len(items or ())
+        )
+        for item, node in zip(items or (), inner, strict=True):
+            yield from _objects(item, node, keep=keep)
         return
     if not found.name and not found.kind.endswith("List"):
         raise InputError(found.problem(f"{found.kind} without metadata.name"))
@@ -121,6 +145,8 @@ class _Reader:
 
     def read(self, node: Node, flow: bool = False, level: int = 0) -> Value:
         value: Value
+        if level > MAX_DEPTH:
+            raise InputError(node.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
         if isinstance(node, Alias):
             return self._resolve(node, level)
         if isinstance(node, Scalar):

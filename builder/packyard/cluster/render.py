@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from collections.abc import Sequence as List
 from pathlib import Path
 
 from packyard.cluster import build, kustomize
 from packyard.errors import Problem, refuse
 from packyard.files import regular
+from packyard.options.values import Option, read_enabled
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
+from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.rules import rule
 from packyard.text.document import parse_text
 from packyard.text.node import Mapping, Scalar, Sequence, Source
@@ -25,16 +28,18 @@ def render(directory: Path, *, path: str) -> bytes:
     Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
     before anything is built.
     """
-    krmfiles = _krmfiles(directory)
+    krmfiles, options = _krmfiles(directory), read_enabled(directory)
     problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
-    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile))])
+    problems += [_problem(setter, directory) for setter in _unset_of(options)]
+    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
     program = kustomize.find(path)
     return program.build(directory) if program else build.build(directory)
 
 
 def unset(directory: Path) -> list[Setter]:
     """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
-    return [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
+    own = [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
+    return [*own, *_unset_of(read_enabled(directory))]
 
 
 def _unset(krmfile: Krmfile) -> list[Setter]:
@@ -43,6 +48,25 @@ def _unset(krmfile: Krmfile) -> list[Setter]:
 
 def _broken(krmfile: Krmfile) -> Iterator[Problem]:
     return rule.find_broken(krmfile.root, krmfile.definitions.setters)
+
+
+def _unset_of(options: List[Option]) -> list[Setter]:
+    """Return what options that have their Krmfile in common require, each once; others are reached by themselves."""
+    unset = {
+        name: setter
+        for option in options
+        if not option.below
+        for name, setter in option.setters.items()
+        if setter.must_be_set
+    }
+    return list(unset.values())
+
+
+def _broken_of(options: List[Option]) -> Iterator[Problem]:
+    for option in options:
+        if option.setters and not option.below:
+            krmfile = read_krmfile(option.files)
+            yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 
 
 def _krmfiles(directory: Path) -> list[Krmfile]:

@@ -108,23 +108,24 @@ class History:
             ) from error
         return Recording(pending)
 
-    def last(self, directory: Path) -> Entry:
-        """Return the newest change below a directory that was made and not taken back."""
+    def last(self, directory: Path, *also: Path) -> Entry:
+        """Return the newest change below a directory, or below others, that was made and not taken back."""
         here = os.path.realpath(directory)
+        places = [here, *map(os.path.realpath, also)]
         for entry in self._entries():
-            if entry.touches(here) and entry.happened(Tree(Path(entry.root))):
+            if any(map(entry.touches, places)) and entry.happened(Tree(Path(entry.root))):
                 return entry
         hint = "what `packyard set`, `enable`, `disable` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=here, hint=hint))
 
-    def undo(self, directory: Path) -> Entry:
-        """Take the newest change below a directory back, and return it.
+    def undo(self, directory: Path, *also: Path) -> Entry:
+        """Take the newest change below a directory, or below others, back, and return it.
 
         A file that was changed since is a `ConflictError`, and then nothing is taken back.
         """
         with Tree(directory).locked():  # what was interrupted is finished first
             pass
-        entry = self.last(directory)
+        entry = self.last(directory, *also)
         tree = Tree(Path(entry.root))
         with tree.locked():
             entry.check_unchanged(tree)

@@ -18,7 +18,7 @@ from packyard.setters.definition import Definitions
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.plan import Copies, Plan, plan, plan_unset
+from packyard.setters.plan import NOTHING_SHIPPED, Copies, Plan, Shipped, plan, plan_unset, without_default
 from packyard.text.value import Value
 
 
@@ -35,6 +35,21 @@ class PackageChange(Value):
     def bytes_before(self, path: str) -> bytes:
         """Return a file of the package as it was."""
         return self.before.files[path]
+
+
+class Beside(Value):
+    """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
+
+    ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
+    others, each with the names of the setters that are reached there.
+    """
+
+    __slots__ = ("directory", "packages", "root_dir")
+
+    def __init__(self, root_dir: Path, directory: str, packages: Mapping[str, Collection[str]]) -> None:
+        self.root_dir = root_dir
+        self.directory = directory
+        self.packages = packages
 
 
 class Request(Value):
@@ -73,22 +88,54 @@ def change_setters(
     description: str = "",
     dry_run: bool = False,
     keep: Keep | None = None,
+    beside: Beside | None = None,
+    shipped: Callable[[Path], Shipped] | None = None,
+    left: list[Problem] | None = None,
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
     Everything is checked before anything is written, rules between setters included; a name that no package has is
     refused. With ``dry_run`` nothing is written. ``keep`` is told of every change before it is made
-    (`history.History.record`).
+    (`history.History.record`). Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset; what
+    has no value to go back to is told in ``left``, and keeps none of the others.
     """
 
     request = Request(values, unset, set_by=set_by, description=description)
     copies = Copies()
+    told: set[str] = set()  # names that have no value to go back to
 
-    def plan_package(package: PackageFiles) -> Plan | None:
-        return plan_values(package, request, only_known=recursive, rules=True, copies=copies)
+    def plan_package(package: PackageFiles, path: str) -> Plan | None:
+        names = beside.packages.get(path) if beside else None
+        asked = request if names is None else request.among(names)
+        known = shipped(tree.root_dir / path) if shipped and asked.unset else NOTHING_SHIPPED
+        if left is not None and asked.unset:
+            problems = without_default(package, asked.unset, known)
+            left.extend(problems.values())
+            told.update(problems)
+            asked = asked.replaced(unset=[name for name in asked.unset if name not in problems])
+        only_known = recursive or beside is not None
+        return plan_values(package, asked, only_known=only_known, rules=True, copies=copies, shipped=known)
 
+    def where(path: str) -> str:
+        prefix = Tree(directory).prefix
+        if beside is None or path in beside.packages:
+            return f"{tree.prefix}{path}/" if path else tree.prefix
+        below = path.removeprefix(beside.directory).lstrip("/")
+        return f"{prefix}{below}/" if below else prefix
+
+    tree = Tree(beside.root_dir if beside else directory)
     wanted = [*values, *unset]
-    return apply(directory, plan_package, recursive=recursive, dry_run=dry_run, wanted=wanted, keep=keep, kpt=True)
+    with nullcontext() if dry_run else tree.locked():
+        packages = find_packages(Tree(directory), recursive=recursive, kpt=True)
+        if beside:
+            packages = [*(_join(beside.directory, package) for package in packages), *beside.packages]
+        changes, problems = _plan_all(tree, packages, plan_package, where)
+        done = {name for change in changes for name in change.plan.counts}
+        if not problems:
+            problems = [_nowhere(tree, packages, name) for name in wanted if name not in done | told]
+        _write(tree, changes, problems, dry_run=dry_run, keep=keep)
+    return changes
 
 
 def plan_values(
@@ -98,12 +145,13 @@ def plan_values(
     only_known: bool = False,
     rules: bool = False,
     copies: Copies | None = None,
+    shipped: Shipped = NOTHING_SHIPPED,
 ) -> Plan | None:
     """Plan to set and unset values in one package, in whichever spelling it has them.
 
     With ``only_known`` names that it does not have are left out, and None is returned where it has none of them. With
     ``rules`` the values have to keep those of the Krmfile's rules that name one of them. ``copies`` is one for all
-    packages that get these values in a run.
+    packages that get these values in a run, ``shipped`` are the values that the package was shipped with.
     """
     krmfile = copies.read_krmfile(package) if copies else read_krmfile(package)
     tagged = _tagged_names(package)
@@ -112,9 +160,9 @@ def plan_values(
     if not request.values and not request.unset:
         return None
     if tagged:
-        planned = _in_both_spellings(package, krmfile, tagged, request)
+        planned = _in_both_spellings(package, krmfile, tagged, request, shipped)
     else:
-        planned = _as_defined(package, krmfile, request, copies)
+        planned = _as_defined(package, krmfile, request, shipped, copies)
     if rules:
         _check_rules(krmfile, planned)
     return planned
@@ -140,7 +188,9 @@ def _tagged_names(package: PackageFiles) -> set[str]:
     return KptPackage(package).names()
 
 
-def _in_both_spellings(package: PackageFiles, krmfile: Krmfile, tagged: set[str], request: Request) -> Plan:
+def _in_both_spellings(
+    package: PackageFiles, krmfile: Krmfile, tagged: set[str], request: Request, shipped: Shipped
+) -> Plan:
     """Plan for a package with a Kptfile: what definitions say first, then what the pipeline and comments say."""
     from packyard.setters.kpt.package import KptPackage
 
@@ -148,7 +198,7 @@ def _in_both_spellings(package: PackageFiles, krmfile: Krmfile, tagged: set[str]
     where = package.where + package.name
     known = {*defined, *tagged}
     refuse(
-        Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known))
+        Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, known), missing=name)
         for name in (*request.values, *request.unset)
         if name not in known
     )
@@ -160,16 +210,18 @@ def _in_both_spellings(package: PackageFiles, krmfile: Krmfile, tagged: set[str]
         if name not in defined
     )
     ours, theirs = request.among(defined), request.among(tagged).values
-    first = _as_defined(package, krmfile, ours) if ours.values or ours.unset else Plan()
+    first = _as_defined(package, krmfile, ours, shipped) if ours.values or ours.unset else Plan()
     return _joined(first, KptPackage(package.with_files(first.files)).plan(theirs)) if theirs else first
 
 
-def _as_defined(package: PackageFiles, krmfile: Krmfile, request: Request, copies: Copies | None = None) -> Plan:
+def _as_defined(
+    package: PackageFiles, krmfile: Krmfile, request: Request, shipped: Shipped, copies: Copies | None = None
+) -> Plan:
     """Plan what is set and what is unset; one after the other, as their fields may be the same."""
     by, description = request.set_by, request.description
     if not request.unset:
         return plan(package, request.values, set_by=by, description=description, krmfile=krmfile, copies=copies)
-    first = plan_unset(package, request.unset)
+    first = plan_unset(package, request.unset, shipped)
     if not request.values:
         return first
     rest = package.with_files(first.files)
@@ -202,19 +254,29 @@ def apply(
     tree = Tree(directory)
     with nullcontext() if dry_run else tree.locked():
         packages = find_packages(tree, recursive=recursive, kpt=kpt)
-        changes, problems = _plan_all(tree, packages, plan_package)
+        changes, problems = _plan_all(tree, packages, lambda files, _: plan_package(files))
         found = {name for change in changes for name in change.plan.counts}
         if not problems:
             problems = [_nowhere(tree, packages, name) for name in wanted if name not in found]
-        refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
-        if not dry_run:
-            files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
-            tree.write(files, keep)
+        _write(tree, changes, problems, dry_run=dry_run, keep=keep)
     return changes
 
 
+def _write(
+    tree: Tree, changes: Sequence[PackageChange], problems: Sequence[Problem], *, dry_run: bool, keep: Keep | None
+) -> None:
+    """Write what was planned, or refuse all of it."""
+    refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
+    if not dry_run:
+        files = {_join(item.package, path): data for item in changes for path, data in item.plan.files.items()}
+        tree.write(files, keep)
+
+
 def _plan_all(
-    tree: Tree, packages: Sequence[str], plan_package: Callable[[PackageFiles], Plan | None]
+    tree: Tree,
+    packages: Sequence[str],
+    plan_package: Callable[[PackageFiles, str], Plan | None],
+    where: Callable[[str], str] | None = None,
 ) -> tuple[list[PackageChange], list[Problem]]:
     changes: list[PackageChange] = []
     problems: list[Problem] = []
@@ -223,12 +285,14 @@ def _plan_all(
     for package in packages:
         try:
             before = read_package(tree, package)
+            if where:
+                before = before.replaced(where=where(package))
             shared = shared or before.kptfile is not None
             if shared and written:
                 before = before.with_files(
                     {path: written.get(_join(package, path), data) for path, data in before.files.items()}
                 )
-            planned = plan_package(before)
+            planned = plan_package(before, package)
         except InputError as error:
             problems += error.problems
         else:
@@ -244,7 +308,7 @@ def _nowhere(tree: Tree, packages: Sequence[str], name: str) -> Problem:
         known for package in files for known in (*read_krmfile(package).definitions.setters, *_tagged_names(package))
     }
     message = f'setter "{name}" is in none of {len(packages)} packages below {tree.root_dir}'
-    return Problem(message, hint=suggest(name, known))
+    return Problem(message, hint=suggest(name, known), missing=name)
 
 
 def _join(package: str, path: str) -> str:

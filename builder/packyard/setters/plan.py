@@ -83,30 +83,44 @@ def refresh(source: Source, definitions: Definitions, spans: Sequence[tuple[int,
     return apply_to_text(source, inside)
 
 
-def plan_unset(package: PackageFiles, names: Sequence[str]) -> Plan:
-    """Plan to take values back to the defaults that the definitions record, no longer marked as set.
+#: The values that a package was shipped with, by setter: a text, the items of a list, None for what is required.
+Shipped = Mapping[str, "str | Sequence[str] | None"]
+NOTHING_SHIPPED: Shipped = {}
+
+
+def plan_unset(package: PackageFiles, names: Sequence[str], shipped: Shipped = NOTHING_SHIPPED) -> Plan:
+    """Plan to take values back to the defaults of their definitions, else to what was shipped; they are not set then.
 
     A required setter without a default goes back to empty, so that it has to be set again.
     """
     krmfile = read_krmfile(package)
     setters = krmfile.definitions.setters
     refuse(_unknown(name, setters, package.where + package.name) for name in names if name not in setters)
-    problems = [
-        setters[name].problem(f"setter {name!r} has no default to go back to", f"set it: packyard set DIR {name}=VALUE")
-        for name in names
-        if setters[name].default is None and not setters[name].required
-    ]
-    refuse(problems)
-    changed = {
-        name: setters[name].replaced(
-            value=setters[name].default or "",
-            values=() if setters[name].is_list else setters[name].values,
-            is_set=False,
-            set_by="",
+    refuse(without_default(package, names, shipped).values())
+    changed = {name: _unset(setters[name], shipped.get(name)) for name in names}
+    return _plan(package, krmfile, changed, "", Copies())
+
+
+def without_default(package: PackageFiles, names: Sequence[str], shipped: Shipped) -> dict[str, Problem]:
+    """Return a problem for each setter of the package that has no value to go back to."""
+    setters = read_krmfile(package).definitions.setters
+    return {
+        name: setters[name].problem(
+            f"setter {name!r} has no default to go back to", f"set it: packyard set DIR {name}=VALUE"
         )
         for name in names
+        if name in setters
+        and setters[name].default is None
+        and not setters[name].required
+        and shipped.get(name) is None
     }
-    return _plan(package, krmfile, changed, "", Copies())
+
+
+def _unset(setter: Setter, shipped: str | Sequence[str] | None) -> Setter:
+    given = setter.default if setter.default is not None else shipped
+    text = given if isinstance(given, str) else ""
+    values = tuple(given or ()) if not isinstance(given, str) else ()
+    return setter.replaced(value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
 
 
 def _with_values(
@@ -136,7 +150,7 @@ def _with_values(
 
 def _unknown(name: str, known: Mapping[str, Setter], where: str) -> Problem:
     hint = suggest(name, known) or "packyard setters DIR lists them"
-    return Problem(f'setter "{name}" is not found', file=where, hint=hint)
+    return Problem(f'setter "{name}" is not found', file=where, hint=hint, missing=name)
 
 
 class Copies:

@@ -15,8 +15,8 @@ from packyard.source.patch import Working
 from packyard.source.replacement import Replacement
 from packyard.source.selector import Identity
 from packyard.text import layout
-from packyard.text.node import Node, Sequence
 from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Node, Sequence
 
 #: How many objects a use case may have.
 MAX_OBJECTS = 1000
@@ -67,14 +67,11 @@ class Object:
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        before = self.identity
         self._identity = self._working = None
         copied = patch.clone(self.root)
         assert isinstance(copied, MappingNode)
         self.root = copied
         patch.merge(self.root, root)
-        if self.identity[:2] != before[:2] or self.identity[3] != before[3]:
-            raise InputError(self.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
 
     def replace(self, target: replacement.Target, value: Node) -> None:
         """Put a value into fields."""
@@ -127,7 +124,10 @@ def file_names(objects: list[Object]) -> list[str]:
     kinds = Counter(item.identity[1] for item in objects)
     names = [f"{_stem(item, alone=kinds[item.identity[1]] == 1)}.yaml" for item in objects]
     twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
-    refuse(item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}") for item in twice)
+    refuse(
+        item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}")
+        for item in twice
+    )
     return names
 
 

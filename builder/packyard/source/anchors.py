@@ -66,9 +66,10 @@ class _Sharing:
 
     def _name(self, memory: _Memory, node: Node) -> str:
         """Name what is repeated as its author did; what is another value by now gets a number."""
-        assert isinstance(node, Scalar | Collection) and node.anchor
+        assert isinstance(node, Scalar | Collection)
+        own = node.anchor or ""
         taken = set(self._names.values())
-        names = (node.anchor if number == 1 else f"{node.anchor}-{number}" for number in range(1, len(taken) + 2))
+        names = (own if number == 1 else f"{own}-{number}" for number in range(1, len(taken) + 2))
         self._names[memory] = next(name for name in names if name not in taken)
         return self._names[memory]
 
@@ -87,7 +88,9 @@ class _Sharing:
 
     def _content(self, node: Node) -> object:
         if isinstance(node, Mapping):
-            return "mapping", *((each.name, _reference(each.comment), self._number(each.value)) for each in node.entries)
+            return "mapping", *(
+                (each.name, _reference(each.comment), self._number(each.value)) for each in node.entries
+            )
         if isinstance(node, Sequence):
             bound = _reference(node.comment)
             return "list", bound, *((_reference(each.comment), self._number(each.value)) for each in node.items)

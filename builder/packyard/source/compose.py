@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions
+from packyard.setters.krmfile import EMPTY
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
@@ -50,11 +51,12 @@ class Composed:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
+        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
 
     def rows(self) -> list[Row]:
-        """Return a row per setter."""
-        return list_setters(self.package_files(), self.definitions)
+        """Return a row per setter, in the order of the Krmfile."""
+        order = list(self.definitions.setters)
+        return sorted(list_setters(self.package_files(), self.definitions), key=lambda row: order.index(row.name))
 
     def values(self) -> list[dict[str, object]]:
         """Return the objects as plain values."""
@@ -90,9 +92,10 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     return ComposedPackage(package, composed, options, idle.join(nothing))
 
 
-def compose_use_case(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> Composed:
-    """Compose one use case; without ``values`` its fields stay as its parts wrote them."""
-    return _compose(workspace, package, use_case, values=values).composed
+def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
+    """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
+    objects, _ = _objects(package, use_case, *_parts(workspace, package, use_case))
+    return {name: item.write() for name, item in zip(file_names(objects), objects, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,54 +108,50 @@ class _Made:
     words: Words
 
 
-def _compose(workspace: Workspace, package: Package, use_case: UseCase, *, values: bool = True) -> _Made:
-    base = parts.read(workspace.base_dir(use_case.base), "Kustomization")
-    overlays = [parts.read(workspace.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
-    _check_size(package, use_case, [base, *overlays])
-    begun, inherited = _begun(base, overlays)
-    own: list[Idle] = []
-    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
-    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}"))
-    objects = [item for item in objects if not item.is_local]
-    beside = [Object(root, file.stem) for file in _beside(base) for root in parts.read_objects(file)]
+def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made:
+    base, overlays = _parts(workspace, package, use_case)
+    objects, nothing = _objects(package, use_case, base, overlays)
+    named = dict(zip(file_names(objects), objects, strict=True))
+    beside = {file.name: Object(root, file.stem) for file in _beside(base) for root in parts.read_objects(file)}
     krmfile = parts.read_krmfile(package.folder)
-    layers = [
-        *([each] for each in base.krmfiles()),
-        *_layers_of(overlays),
-        [krmfile] if krmfile else [],
-    ]
+    layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
     words = Words(parts.read_krmfile(workspace.root_dir), layers, use_case.setters)
-    named = {name: item for name, item in zip(file_names(objects), objects, strict=True)}
-    named_beside = {f"{item.stem}.yaml": item for item in beside}
     documents = {
-        name: Object(words.fold(item.root), item.stem).write()
-        for name, item in sorted({**named_beside, **named}.items())
+        name: Object(words.fold(item.root), item.stem).write() for name, item in sorted({**beside, **named}.items())
     }
     reached = words.reach(documents)
     known = reached.definitions.setters
     applying = rules.gather([each for layer in layers for each in layer])
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
-    if values:
-        documents = {**documents, **plan_fields(documents, reached.definitions, known).files}
-    files = {**documents, KUSTOMIZATION: _kustomization(sorted(named))}
+    files = {**documents, **plan_fields(documents, reached.definitions, known).files}
+    files[KUSTOMIZATION] = _kustomization(sorted(named))
     if known:
         files[KRMFILE] = reached.krmfile(_HEAD, here)
-    composed = Composed(
-        use_case,
-        files,
-        tuple((item.identity[1], name) for name, item in sorted(named.items())),
-        tuple(sorted(named_beside)),
-        reached.definitions,
-        tuple(here),
-    )
-    return _Made(composed, objects, [*inherited], words)
+    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
+    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
+    return _Made(composed, objects, nothing, words)
 
 
-def _check_size(package: Package, use_case: UseCase, used: Sequence[Part]) -> None:
-    if sum(part.size for part in used) > parts.MAX_PARTS:
+def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
+    """Read the base and the overlays of a use case."""
+    base = parts.read(workspace.base_dir(use_case.base), "Kustomization")
+    overlays = [parts.read(workspace.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
+    if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
         message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
         raise InputError(Problem(message, file=package.file, line=use_case.line))
+    return base, overlays
+
+
+def _objects(
+    package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
+) -> tuple[list[Object], list[Idle]]:
+    """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
+    begun, nothing = _begun(base, overlays)
+    own: list[Idle] = []
+    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
+    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}"))
+    return [item for item in objects if not item.is_local], list(nothing)
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[tuple[str, bytes]]]:

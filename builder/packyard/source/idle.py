@@ -1,8 +1,8 @@
 """Patches that reach nothing: what somebody wrote to change objects, and what changes none, is a slip.
 
-A patch of a package has to reach an object in each use case that lists it. One of a base, an overlay or an option may be
-for some of the packages that use it: it is idle where no use case of any of them has what it is for. So each use case
-says what was `Idle` in it, and what all of them say is joined.
+A patch of a package has to reach an object in each use case that lists it. One of a base, an overlay or an option may
+be for some of the packages that use it: it is idle where no use case of any of them has what it is for. So each use
+case says what was `Idle` in it, and what all of them say is joined.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ import os
 from pathlib import Path
 
 from packyard.source import parts
-from packyard.source.package import Package, UseCase
+from packyard.source.package import UseCase
 from packyard.source.workspace import Workspace
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Node, Scalar
 from packyard.text.scalar import double_quoted
 
 
-def write(workspace: Workspace, package: Package, use_case: UseCase, folder: Path) -> bytes:
+def write(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
     """Return the kustomization.yaml of a use case for a folder, from which it points at the sources."""
 
     def way(path: Path) -> str:

@@ -4,8 +4,9 @@
     options/debug/kustomization.yaml    a Component; what the comment that begins it says describes it
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
 
-Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths of
-its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package has are left out of the package's copy.
+Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
+of its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package
+has are left out of the package's copy.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.krmfile import EMPTY
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
 from packyard.source import parts, rules
@@ -62,7 +64,8 @@ class Options:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the directory of the options as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
+        patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
+        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where, patches=patches)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]) -> Options:
@@ -153,7 +156,9 @@ def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:
     root = aliases.read(source)[0].root
     listed = root.get("patches") if isinstance(root, MappingNode) else None
     text = source.text
-    for item, patch in reversed(list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))):
+    for item, patch in reversed(
+        list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
+    ):
         if patch in lacking:
             start, end = span.lines(item)
             text = text[:start] + text[end + 1 :]

@@ -122,9 +122,7 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCa
     return sorted(found, key=lambda use_case: use_case.path)
 
 
-def _entry(
-    workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]
-) -> list[UseCase]:
+def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]) -> list[UseCase]:
     """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
     if not all(map(NAME.fullmatch, name.split("/"))):
         fields.fault(fields.node, "", "has to be lower case words, joined by dashes and slashes")
@@ -156,7 +154,7 @@ def _entry(
 
 def _check(fields: Fields, key: str, names: list[str], root: Path) -> None:
     """Note a part that is not there, or that is named twice."""
-    for name in names:
+    for name in dict.fromkeys(names):
         if not NAME.fullmatch(name) or not (root / name).is_dir():
             known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
             fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {root}", suggest(name, known))

@@ -22,9 +22,10 @@ from packyard.source.fields import Fields
 from packyard.source.patch import Working
 from packyard.text import aliases
 from packyard.text.document import decode
-from packyard.text.node import Collection, Mapping as MappingNode
-from packyard.text.node import Node, Part, Scalar, Source
+from packyard.text.node import Collection, Node, Part, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
+from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
 _DOT = re.compile(r"(?<!\\)\.")
@@ -85,7 +86,9 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
     if child is None:
         fields.fault(node, "source", "is missing")
     else:
-        source = {word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))}
+        source = {
+            word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))
+        }
         path = child.text("fieldPath", "metadata.name")
         child.done()
     targets = []
@@ -120,8 +123,21 @@ def replace(root: MappingNode, target: Target, value: Node, working: Working) ->
         if not parts:
             raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
         for part in parts:
-            part.value = value
+            part.value = _of_type(part.value, value)
             part.comment = None
+
+
+def _of_type(old: Node, new: Node) -> Node:
+    """Return what takes the place of a value; kustomize gives a scalar the type of the one that it replaces."""
+    if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
+        return new
+    is_text = old.style != "plain" or implicit_type(old.value) == "string"
+    lexeme = double_quoted(new.value) if is_text and not is_plain_text(new.value) else new.value
+    found = Scalar(
+        Source(new.source.name, lexeme), 0, len(lexeme), new.value, '"' if lexeme != new.value else "plain", None, None
+    )
+    found.comment = new.comment
+    return found
 
 
 def _named(root: MappingNode) -> dict[str, str]:

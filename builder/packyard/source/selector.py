@@ -35,7 +35,7 @@ def read(fields: Fields, key: str) -> dict[str, str] | None:
         wrong = _fault_of_labels(text) if word in _METADATA else _fault(text)
         if wrong:
             target.fault(target.node and target.node.get(word), word, wrong)
-    if not selector:
+    if target.node is not None and not target.node.entries:
         target.fault(target.node, "", "names nothing")
     target.done()
     return selector
@@ -54,7 +54,9 @@ def selects(target: Mapping[str, str], root: MappingNode) -> bool:
     group, _, version = version.rpartition("/")
     found = {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
     return all(
-        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else _matches(text, found[word])
+        _satisfies(text, root.mapping("metadata", _METADATA[word]))
+        if word in _METADATA
+        else _matches(text, found[word])
         for word, text in target.items()
     )
 

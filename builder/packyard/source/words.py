@@ -1,8 +1,8 @@
 """The words of a use case: what a name in a setter comment means there, and the Krmfile that says so.
 
 Definitions come from the Krmfiles of the catalogue, of bases, of overlays and of the package, an inner one before an
-outer one: catalogue < base < overlays < package. `setters` of package.yaml give values. A use case gets what its comments
-reach. Three things are folded away, so that its readers see what they come to:
+outer one: catalogue < base < overlays < package. `setters` of package.yaml give values. A use case gets what its
+comments reach. Three things are folded away, so that its readers see what they come to:
 
     STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
     STORAGE_PATH: ${PVC_PATH}        another name for PVC_PATH: comments say that instead
@@ -147,13 +147,12 @@ class Words:
         return Reached(once(("words", data), lambda: Krmfile(Source("Krmfile", data.decode())).definitions), sections)
 
     def _order_of_sections(self, names: Sequence[str], reached: Mapping[str, Setter | Substitution]) -> list[str]:
-        """Return the sections of setters: those with something required, those of the catalogue in its order, others."""
+        """Return the sections of setters: first those with something required, then in the order of the catalogue's."""
         setters = [name for name in names if isinstance(reached[name], Setter)]
         required = {self._words[name].section for name in setters if self._is_required(name)}
         found = list(dict.fromkeys(self._words[name].section for name in setters))
-        places = {section: number for number, section in enumerate([*self._sections, *found])}
-        places = {section: self._sections.index(section) if section in self._sections else places[section] for section in found}
-        return sorted(found, key=lambda section: (section not in required, not section, places[section]))
+        known = [*self._sections, *(section for section in found if section not in self._sections)]
+        return sorted(found, key=lambda section: (section not in required, not section, known.index(section)))
 
     def _position(self, name: str) -> tuple[int, int]:
         """Return what words are sorted by: an outer part's before an inner one's, each in the order of its file."""
@@ -306,7 +305,7 @@ def _setter(entry: Entry, given: str | None) -> str:
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
         lexeme = double_quoted(given)
         value.value = Scalar(Source(entry.key.source.name, lexeme), 0, len(lexeme), given, '"', None, None)
-        if given:
+        if given and setter.get("required") is not None:
             setter.entries = [each for each in setter.entries if each.name != "required"]
             definition.entries = [each for each in definition.entries if each.name not in ("example", "nullable")]
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
@@ -328,7 +327,7 @@ def _parse(name: str, data: bytes) -> dict[str, Word]:
             else (SUBSTITUTION_PREFIX, parsed.definitions.substitutions)
         )
         short = entry.name.removeprefix(kind)
-        definition: Setter | Substitution | None = known.get(short)  # type: ignore[attr-defined]
+        definition: Setter | Substitution | None = known.get(short)
         if definition is None:
             raise InputError(entry.key.problem(f"{entry.name} is no setter and no substitution"))
         if isinstance(definition, Substitution) and definition.markers:

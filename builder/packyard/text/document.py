@@ -7,6 +7,7 @@ A span holds a scalar's tag and anchor; a block scalar's holds its header's comm
 from __future__ import annotations
 
 import codecs
+import re
 
 import yaml
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 #: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
 MAX_EVENTS = 250_000
 _LONG = MAX_EVENTS  # characters
+
+#: What may be an alias.
+_ALIAS = re.compile(r"(?:\A|[\s\[{,])\*[^\s\[\]{},*]")
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
@@ -60,17 +64,20 @@ def parse_one(data: bytes, name: str) -> Document:
     return documents[0]
 
 
-def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
+def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
     """Parse every document of a text and place its comments.
 
     With ``around`` the parts without a comment that holds one of these texts are left out, but for apiVersion and kind
-    of the root: then a large file with few such comments takes little memory.
+    of the root: then a large file with few such comments takes little memory. An alias of what does not stand before
+    it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
     """
     try:
         get_event = Parser(source.text).get_event
-        return Builder(source, around).build(
-            get_event if around or len(source.text) < _LONG else _bounded(get_event, source)
-        )
+        if not around and len(source.text) >= _LONG:
+            get_event = _bounded(get_event, source)
+        if not is_part and _ALIAS.search(source.text):
+            get_event = _checked(get_event, source)
+        return Builder(source, around).build(get_event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -93,6 +100,28 @@ def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
         if left < 0:
             raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=source.name))
         return get_event()
+
+    return get
+
+
+def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does."""
+    known: set[str] = set()
+
+    def get() -> Any:
+        event = get_event()
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            if event.anchor not in known:
+                line, column = source.locate(event.start_mark.index)
+                message = f"*{event.anchor} refers to nothing before it"
+                hint = f"mark what it repeats with &{event.anchor}, or write it out"
+                raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
+        elif kind is yaml.DocumentStartEvent:
+            known.clear()
+        elif getattr(event, "anchor", None):
+            known.add(event.anchor)
+        return event
 
     return get
 

@@ -1,20 +1,21 @@
 """The one layout of the files that packyard writes anew, made from the lexemes of their sources.
 
 Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines. Scalars are
-written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets where
-all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a word,
-beyond column 80.
+written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets
+where all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a
+word, beyond column 80.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from packyard.errors import InputError
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
 from packyard.text.scalar import double_quoted, is_plain_text
-from packyard.text.span import properties
 
+_ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 #: The column beyond which kustomize's older writers begin a new line.
 WIDTH = 80
 
@@ -153,7 +154,7 @@ def _scalar(node: Scalar, indent: str) -> list[str]:
     """Return the lines of a scalar: the first goes behind its key, the others are indented already."""
     if node.tag is not None:
         raise InputError(node.problem("tags cannot be composed", "write the value without"))
-    lexeme = node.lexeme[len(properties(node)) :] if node.lexeme.startswith("&") else node.lexeme
+    lexeme = _ANCHOR.sub("", node.lexeme, count=1)
     if node.style in "|>":
         first, *rest = _block(node, lexeme, indent)
         return [_anchored(node, first), *rest]

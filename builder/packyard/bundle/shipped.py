@@ -1,0 +1,55 @@
+"""What the packyard.json of an untarred package still tells its user: the values that it was shipped with, what moved.
+
+A folder may lie in no package, and a package may have lost the file: then nothing is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packyard.bundle import manifest
+from packyard.bundle.manifest import Manifest
+from packyard.errors import Problem
+from packyard.files import paths, regular
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shipped:
+    """The manifest of the package that a directory is of; ``path`` is the directory's in it."""
+
+    path: str = ""
+    file: str = ""
+    text: str = ""
+    manifest: Manifest | None = None
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+    def values(self) -> dict[str, str | Sequence[str] | None]:
+        """Return the shipped value of each setter: a text, the items of a list, None for what is required."""
+        use_case = self.manifest.use_cases.get(self.path) if self.manifest else None
+        return dict(use_case.setters) if use_case else {}
+
+    def went(self, name: str) -> Problem | None:
+        """Say where a name went that is no setter any more; nothing of one that users never knew."""
+        if name not in self.moved:
+            return None
+        return Problem(f"{name} went: {self.moved[name]}", file=self.file, line=self._line())
+
+    def _line(self) -> int:
+        before, found, _ = self.text.partition('\n  "moved":')
+        return before.count("\n") + 2 if found else 0
+
+
+def find(directory: Path) -> Shipped:
+    """Read the packyard.json of the package that a directory is of; a damaged one is an `IntegrityError`."""
+    root, here = paths.root_of(directory), os.path.realpath(directory)
+    file = Path(root) / manifest.FILE
+    if not regular.is_file(file):
+        return Shipped()
+    data = regular.read(file, limit=manifest.LIMIT)
+    read = Manifest.parse(data)
+    shown = os.path.normpath(directory / os.path.relpath(file, here))
+    path = os.path.relpath(here, root)
+    return Shipped(path=path, file=shown, text=data.decode(), manifest=read, moved=read.moved)

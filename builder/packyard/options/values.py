@@ -1,0 +1,180 @@
+"""The values of options: the setters of `options/Krmfile`, and which option has which.
+
+A value stands once in a package: it holds for every use case that has the option enabled.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from shlex import quote
+
+from packyard.errors import InputError, Problem, refuse
+from packyard.files.tree import Tree
+from packyard.options import component
+from packyard.options import folder as folders
+from packyard.options.component import Kustomization
+from packyard.options.folder import FILES, Folder
+from packyard.setters.change import Beside
+from packyard.setters.directory import find_packages, read_package
+from packyard.setters.krmfile import NAME as KRMFILE
+from packyard.setters.listing import Row, list_setters
+from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
+from packyard.text.value import Value
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from packyard.setters.definition import Setter
+
+
+class Option(Value):
+    """One option of a package: the files that its setters reach, a row for each of these, and what defines them.
+
+    ``below`` is the folder of its Krmfile, as a path below `options/`; it is empty where one stands for all.
+    """
+
+    __slots__ = ("below", "files", "is_enabled", "name", "rows", "setters")
+
+    def __init__(
+        self,
+        name: str,
+        files: PackageFiles,
+        rows: list[Row],
+        setters: dict[str, Setter],
+        *,
+        below: str,
+        is_enabled: bool,
+    ) -> None:
+        self.name = name
+        self.files = files
+        self.rows = rows
+        self.setters = setters
+        self.below = below
+        self.is_enabled = is_enabled
+
+
+def read_options(directory: Path) -> list[Option]:
+    """Return the options of a use case's package, by name; none where it has no options."""
+    found = folders.find(directory)
+    return list(_read(found, enabled(directory, found))) if found else []
+
+
+def read_enabled(directory: Path) -> list[Option]:
+    """Return the options that a use case has enabled."""
+    found = folders.find(directory)
+    on = enabled(directory, found) if found else ()
+    return [option for option in _read(found, on) if option.is_enabled] if found and on else []
+
+
+def enabled(directory: Path, found: Folder) -> Collection[str]:
+    """Return the names of the options that a use case has enabled."""
+    return component.read(Tree(directory), found).options if _may_have_any(directory) else ()
+
+
+def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
+    """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
+    wanted, top = set(names), os.path.dirname(found.real)
+    for use_case in found.use_cases():
+        if not _may_have_any(Path(use_case)):
+            continue
+        seen = Folder(Path(use_case), found.real, found.package)
+        try:
+            here: Kustomization = component.read(Tree(Path(use_case)), seen)
+        except InputError:  # another use case that cannot be read
+            continue
+        if wanted & here.options.keys():
+            yield os.path.relpath(use_case, top)
+
+
+def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
+    """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
+
+    A name that only an option has which is not enabled is refused. ``recursive`` asks for all use cases below.
+    """
+    found = folders.find(directory)
+    if found is None:
+        return None
+    here = os.path.realpath(directory)
+    tree = Tree(directory)
+    packages = find_packages(tree, recursive=recursive, kpt=True)
+    own = {name for name in names if any(_defines(tree, package, name) for package in packages)}
+    use_cases = [directory / package for package in packages]
+    if own.issuperset(names) and not any(map(_may_have_any, use_cases)):
+        return None
+    on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, found.real, found.package))}
+    options = list(_read(found, on))
+    refuse(problem for name in names if name not in own and (problem := _switched_off(name, options, directory)))
+    reached: dict[str, set[str]] = {}
+    for option in options:
+        if option.is_enabled and (wanted := {row.name for row in option.rows} & set(names)):
+            reached.setdefault(option.below, set()).update(wanted)
+    if not reached:
+        return None
+    top = os.path.dirname(found.real)
+    shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
+    return Beside(
+        root_dir=shown,
+        directory="" if here == top else os.path.relpath(here, top),
+        packages={_join(os.path.basename(found.real), below): names for below, names in reached.items()},
+    )
+
+
+def options_of(directory: Path, name: str) -> list[str]:
+    """Return the enabled options of a use case that have a setter of this name."""
+    return [option.name for option in read_enabled(directory) if name in option.setters]
+
+
+def _read(found: Folder, on: Collection[str]) -> Iterator[Option]:
+    tree = Tree(Path(found.shown))
+    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
+    for name in found.names():
+        below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
+        files = read_package(tree, name) if below else _part(shared, f"{name}/")
+        if not files.krmfile:
+            yield Option(name, files, [], {}, below=below, is_enabled=name in on)
+            continue
+        definitions = read_krmfile(files).definitions
+        rows = [row for row in list_setters(files, definitions) if row.count]
+        setters = {row.name: definitions.setters[row.name] for row in rows if row.name in definitions.setters}
+        yield Option(name, files, rows, setters, below=below, is_enabled=name in on)
+
+
+def _part(package: PackageFiles, prefix: str) -> PackageFiles:
+    """Return a package with the resources of one folder alone."""
+    resources = {path: data for path, data in package.resources.items() if path.startswith(prefix)}
+    return PackageFiles(package.krmfile, resources, package.where, name=package.name)
+
+
+def _switched_off(name: str, options: Sequence[Option], directory: Path) -> Problem | None:
+    """Say which option has a setter that no option which is enabled has."""
+    having = [option for option in options if name in option.setters]
+    if not having or any(option.is_enabled for option in having):
+        return None
+    names = " and ".join(repr(option.name) for option in having)
+    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
+    setter = having[0].setters[name]
+    return setter.problem(message, f"packyard enable {quote(str(directory))} {having[0].name}")
+
+
+def _defines(tree: Tree, package: str, name: str) -> bool:
+    """Say whether a package's definitions have a setter, by a search that is right for all but odd spellings."""
+    mark = re.compile(rb"\b" + re.escape(name.encode("utf-8", "surrogateescape")) + rb"[\"' \t]*:")
+    paths = (_join(package, file) for file in (KRMFILE, KPTFILE))
+    return any(tree.has_file(path) and mark.search(tree.read(path)) for path in paths)
+
+
+def _may_have_any(directory: Path) -> bool:
+    """Say whether a use case's kustomization may have components, by a search before a parse."""
+    from packyard.files import regular
+
+    for name in FILES:
+        if (directory / name).is_file():
+            return b"components" in regular.read(directory / name)
+    return False
+
+
+def _join(folder: str, path: str) -> str:
+    return f"{folder}/{path}" if folder and path else folder or path
