@@ -95,9 +95,13 @@ class Directory:
             kustomization.write(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
-        """Return the objects as they stand in the files that its kustomization lists, in no namespace."""
+        """Return the objects as they stand in the files that its kustomization lists, in no namespace.
+
+        An alias is a copy, as for everybody who reads what kustomize builds.
+        """
         own = yaml.safe_load(self.files["kustomization.yaml"])["resources"]
-        return [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        found = [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        return [json.loads(json.dumps(item)) for item in found]
 
     @property
     def _package_files(self) -> PackageFiles:

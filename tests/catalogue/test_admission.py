@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packyard.source.security import LEVELS
 
 from controlplane.api import Answer, Api
 from packyard.bundle import requirements
 from packyard.source import security
 from packyard.source.compose import Composed
 from packyard.source.package import Package, UseCase
-from packyard.source.security import LEVELS
 from pods import as_pods
 from usecases import (
     CASES,

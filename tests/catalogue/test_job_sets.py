@@ -7,6 +7,7 @@ No scheduler takes the pods, so that they stay until a test says, as a kubelet w
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ each_job_set = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values
 
 def edited(objects: list[Object], *, restarts: int | None = None, deadline: int | None = None) -> list[Object]:
     """Return objects whose pods nobody schedules, with the lines changed that a user changes by hand."""
-    found: list[Object] = yaml.safe_load(yaml.safe_dump(objects))
+    found: list[Object] = json.loads(json.dumps(objects))
     for spec in _job_set_specs(found):
         if restarts is not None:
             spec["failurePolicy"]["maxRestarts"] = restarts

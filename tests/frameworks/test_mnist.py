@@ -1,83 +1,178 @@
-"""The programs of the MNIST package with TensorFlow itself: two workers take real steps, agree, and go on later.
+"""The pods of the MNIST package as processes with TensorFlow itself: they learn, agree, and go on when one is lost.
 
 ``make test-tensorflow`` installs TensorFlow in an environment of its own and names its Python in PACKYARD_TENSORFLOW.
-No other run of the tests has it, nor is it missed there: up to the framework, the programs run in tests/workload.
+No other run of the tests has it. Pods have a network with each other alone: what they would download is not there.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import socket
+import resource
 import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-import real
+from usecases import PACKAGES, shipped
+from workload import catalogue, controllers, deploy
+from workload.cluster import Cluster
+from workload.objects import Object
+from workload.pod import Pod
 
 PYTHON = os.environ.get("PACKYARD_TENSORFLOW", "")
-PROGRAMS = real.REPOSITORY / "overlays/mnist-programs"
-DATA = """\
-import sys, numpy
-random = numpy.random.default_rng(0)
-images = random.integers(0, 255, (600, 28, 28), dtype=numpy.uint8)
-labels = random.integers(0, 10, 600, dtype=numpy.uint8)
-numpy.savez(sys.argv[1], x_train=images, y_train=labels)
-"""
+NewCluster = Callable[[list[Object]], Cluster]
+
+(PACKAGE,) = [item for item in PACKAGES if item.name == "mnist-fp32-training-k8s"]
+USE_CASES = {item.path: item for item in PACKAGE.use_cases}
+MULTI_NODE = "multi-node/user-allocated-pvc"
+CLUSTERS = [MULTI_NODE, "multi-node-job-set/user-allocated-pvc", "multi-node-train-job/user-allocated-pvc"]
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-tensorflow")
 
 
-def train(program: str, folder: Path, *arguments: str) -> list[str]:
-    """Run two workers to their end, and return what each has said."""
-    ports = free_ports(2)
-    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
-    workers = []
-    for index in range(len(ports)):
-        environment = {
-            **os.environ,
-            "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}),
-            "DATASET_DIR": str(folder),
-            "OUTPUT_DIR": str(folder / "output"),
-            "CUDA_VISIBLE_DEVICES": "-1",
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-        }
-        command = [PYTHON, PROGRAMS / program, "--steps-per-epoch", "3", "--batch-size", "8", *arguments]
-        workers.append(
-            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        )
-    said = [worker.communicate(timeout=600)[0] for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0], "\n".join(said)
-    return said
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorFlow alone takes seconds to start, and half a minute to notice some losses."""
+    monkeypatch.setattr("workload.pod.PATIENCE", 600.0)
+    monkeypatch.setattr("workload.cluster.PATIENCE", 600.0)
 
 
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+class Run:
+    """The pods of a use case, on a node of their own or on that of an earlier run."""
+
+    def __init__(self, cluster: Cluster, objects: list[Object]) -> None:
+        self.cluster = cluster
+        self.objects = objects
+        cluster.objects.apply(objects)
+        install(cluster)
+        self.pods = [cluster.start(pod) for item in deploy.jobs_of(cluster, objects) for pod in controllers.job(item)]
+
+    @property
+    def results(self) -> Path:
+        """Where the storage of the first pod has the results of all runs."""
+        return self.pods[0].volumes["storage"] / "nobody-here" / "mnist-fp32-training"
+
+    def start_again(self) -> list[Pod]:
+        """Put another pod in the place of each, as an Indexed Job does with one that failed, and a JobSet with all."""
+        later = deploy.jobs_of(self.cluster, self.objects, restarts=1)
+        return [deploy.start_again(self.cluster, later, pod) for pod in self.pods]
 
 
-def losses(said: str) -> list[tuple[str, str]]:
-    return re.findall(r"^epoch (\d+): loss (\S+)$", said, re.M)
+def install(cluster: Cluster) -> None:
+    """Have the image bring TensorFlow for its python3, and TensorBoard, for whoever may use this machine's."""
+    for name, words in (("python3", ""), ("tensorboard", " -m tensorboard.main")):
+        cluster.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {PYTHON}{words} "$@"\n'.encode())
+    for file in (Path(PYTHON), Path(PYTHON).resolve()):
+        for folder in file.parents:
+            (cluster.image.folder / str(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
+
+
+def set_objects(path: str, **values: object) -> list[Object]:
+    return catalogue.set_objects(PACKAGE, USE_CASES[path], **values)
+
+
+def store_digits(cluster: Cluster, objects: Sequence[Object], count: int) -> None:
+    """Put digits where the storage has its data: the first of those that a first run makes."""
+    data = next(item["data"] for item in shipped(PACKAGE, USE_CASES["first-run/none"]).parse() if programs(item))
+    (volume,) = {str(each): each for each in storages(objects)}.values()
+    folder = cluster.storage(volume) / "datasets"
+    folder.mkdir(exist_ok=True)
+    script = data["make_digits.py"].replace("COUNT = 6000", f"COUNT = {count}")
+    subprocess.run([PYTHON, "-c", script, folder / "mnist.npz"], check=True)
+
+
+def programs(item: Object) -> bool:
+    return item["kind"] == "ConfigMap" and "make_digits.py" in item["data"]
+
+
+def storages(value: object) -> list[Object]:
+    """Return each volume that the pods of some objects have for their storage."""
+    if isinstance(value, dict):
+        found = [each for each in value.get("volumes", []) if each["name"] == "storage"]
+        return found + storages(list(value.values()))
+    return [each for item in value for each in storages(item)] if isinstance(value, list) else []
+
+
+def losses(pod: Pod) -> list[str]:
+    return re.findall(r"\bloss:? ([0-9.]+)", pod.log)
+
+
+def test_a_first_run_learns_within_its_limits_with_nothing_set_and_no_network(new_cluster: NewCluster) -> None:
+    objects = shipped(PACKAGE, USE_CASES["first-run/none"]).parse()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = Run(new_cluster([]), objects)
+    (pod,) = run.pods
+    assert pod.wait() == 0, pod.log
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert float(re.findall(r"accuracy: ([0-9.]+)", pod.log)[-1]) > 0.9
+    assert [path.name for path in pod.volumes["storage"].rglob("*.keras")] == ["mnist.keras"]
+    assert used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime < 120  # seconds of CPU
+    assert pod.described["spec"]["containers"][0]["resources"]["requests"]["memory"] == "1Gi"
+    assert used.ru_maxrss < 2**20  # KiB: what it requests
 
 
 @pytest.mark.parametrize("program", ["keras_mnist.py", "custom_training_mnist.py"])
-def test_workers_agree_and_the_first_keeps_the_model(program: str, tmp_path: Path) -> None:
-    subprocess.run([PYTHON, "-c", DATA, tmp_path / "mnist.npz"], check=True)
-    first, second = (losses(said) for said in train(program, tmp_path, "--epochs", "2"))
+def test_workers_agree_and_the_first_keeps_the_model(program: str, new_cluster: NewCluster) -> None:
+    objects = set_objects(MULTI_NODE, MODEL_SCRIPT=program, TRAIN_EPOCHS=2, BATCH_SIZE=8)
+    cluster = new_cluster([])
+    store_digits(cluster, objects, 600)
+    run = Run(cluster, objects)
+    assert [pod.wait() for pod in run.pods] == [0, 0], "".join(pod.log for pod in run.pods)
+    first, second = map(losses, run.pods)
     assert first == second
-    assert [epoch for epoch, _ in first] == ["1", "2"]
-    assert (tmp_path / "output/model/mnist.keras").stat().st_size > 0
+    assert len(first) == 2
+    assert (run.results / "multi-node/output/model/mnist.keras").stat().st_size > 0
 
 
-def test_a_loop_of_its_own_goes_on_after_its_last_checkpoint(tmp_path: Path) -> None:
-    subprocess.run([PYTHON, "-c", DATA, tmp_path / "mnist.npz"], check=True)
-    train("custom_training_mnist.py", tmp_path, "--epochs", "1")
-    for said in train("custom_training_mnist.py", tmp_path, "--epochs", "2"):
-        assert "continuing after epoch 1\n" in said
-        assert [epoch for epoch, _ in losses(said)] == ["2"]
-        assert "could not be found" not in said
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("path", CLUSTERS)
+def test_a_lost_worker_ends_the_other_and_both_go_on_from_the_last_checkpoint(
+    path: str, lost: int, new_cluster: NewCluster
+) -> None:
+    program = {} if path != MULTI_NODE or lost else {"MODEL_SCRIPT": "custom_training_mnist.py"}
+    objects = set_objects(path, TRAIN_EPOCHS=6, BATCH_SIZE=8, **program)
+    cluster = new_cluster([])
+    store_digits(cluster, objects, 3000)
+    run = Run(cluster, objects)
+    deploy.wait_until(lambda: all(len(losses(pod)) > 1 for pod in run.pods), run.pods)
+    run.pods[lost].kill()
+    assert run.pods[1 - lost].wait() != 0
+    again = run.start_again()
+    assert [pod.wait() for pod in again] == [0, 0], "".join(pod.log for pod in again)
+    assert 0 < len(losses(again[0])) < 6
+
+
+def test_tensorboard_shows_every_run_of_the_model_and_the_user(new_cluster: NewCluster) -> None:
+    cluster = new_cluster([])
+    for name, program in (("keras", "keras_mnist.py"), ("loop", "custom_training_mnist.py")):
+        values = {"RUN_NAME": name, "WORKERS": 1, "TRAIN_EPOCHS": 1, "MODEL_SCRIPT": program}
+        objects = set_objects(MULTI_NODE, **values)
+        store_digits(cluster, objects, 600)
+        run = Run(cluster, objects)
+        assert run.pods[0].wait() == 0, run.pods[0].log
+    objects = set_objects("tensorboard/user-allocated-pvc")
+    cluster.objects.apply(objects)
+    (board,) = [cluster.start(pod) for pod in controllers.deployment(*deploy.of_kind(objects, "Deployment"))]
+    cluster.wait_ready(board)
+    (service,) = deploy.of_kind(objects, "Service")
+    shown = ask(cluster, f"http://{service['metadata']['name']}:6006/data/runs")
+    assert sorted(re.findall(r'"([^"]+)"', shown)) == ["keras/output/logs/train", "loop/output/logs"]
+
+
+def ask(cluster: Cluster, url: str) -> str:
+    """Return what a pod beside the others is answered, as soon as it is more than an empty list."""
+    script = """\
+import sys, time, urllib.request
+answer = "[]"
+while len(answer) < 5:
+    time.sleep(1)
+    answer = urllib.request.urlopen(sys.argv[1]).read().decode()
+print(answer)
+"""
+    container = {"name": "c", "command": ["/usr/bin/python3", "-c", script, url]}
+    metadata = {"name": "client", "namespace": controllers.NAMESPACE, "labels": {}}
+    pod = cluster.start({"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [container]}})
+    assert pod.wait() == 0, pod.log
+    return pod.containers[0].log

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from packyard.source.package import Package
 from packyard.source.security import LEVELS
+
+from packyard.source.package import Package
 from readmes.commands import Block, blocks, in_sentences
 from running import RELEASE
 from usecases import Object, shipped

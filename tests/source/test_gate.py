@@ -13,7 +13,6 @@ from packyard.source import workspace
 
 KUSTOMIZATION = "bases/one/kustomization.yaml"
 PACKAGE = "packages/p/package.yaml"
-SHARED = "apiVersion: packyard/v1\nkind: Shared\n"
 OVERLAY = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
 
@@ -40,25 +39,20 @@ def text(path: str, old: str, new: str) -> Callable[[Path], None]:
     return lambda root: tiny.replace(root / path, old, new.replace("ROOT", str(root.parent)))
 
 
-def also(path: str, content: str, then: Callable[[Path], None]) -> Callable[[Path], None]:
-    return lambda root: (tiny.write(root / path, content), then(root))[0]
-
-
 GENERATOR = "configMapGenerator: [{name: a, files: [../../../secret], options: {disableNameSuffixHash: true}}]"
 WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link in files": (link("packages/p/files/leak", "secret"), "packages/p/files/leak: leads to "),
     "a license above": (text("packyard.yaml", "LICENSE", "../secret"), "packyard.yaml:5:10: license: '../secret' lead"),
     "an absolute license": (text("packyard.yaml", "LICENSE", "ROOT/secret"), "packyard.yaml:5:10: license: '"),
     "a linked license": (link("LICENSE", "secret"), "packyard.yaml:5:10: license: 'LICENSE' leads to "),
-    "a fragment above": (text(PACKAGE, "[title]", "[../../../../secret]"), f"{PACKAGE}:3:8: docs: '../../../.."),
-    "a linked fragment": (link("packages/p/docs/title.md", "secret"), "packages/p/docs/title.md: leads to "),
+    "a linked fragment": (link("packages/p/docs/00-title.md", "secret"), "packages/p/docs/00-title.md: leads to "),
     "a linked folder of fragments": (
         lambda root: [(root / "packages/p/docs").rename(root.parent / "docs"), link("packages/p/docs", "docs")(root)],
-        "packages/p/docs/title.md: leads to ",
+        "packages/p/docs: leads to ",
     ),
-    "a shared fragment": (
-        also("packages/_shared/shared.yaml", SHARED + "docs: [../../../secret]\n", lambda _: None),
-        "packages/_shared/shared.yaml:3:8: docs: '../../../secret' has to be lower case words",
+    "a linked fragment of the catalogue": (
+        link("docs/readme/50-more.md", "secret"),
+        "docs/readme/50-more.md: leads to ",
     ),
     "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:3:13: resources: '../.."),
     "an absolute resource": (text(KUSTOMIZATION, "cm.yaml", "ROOT/secret"), f"{KUSTOMIZATION}:3:13: resources: '"),
@@ -77,14 +71,37 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda root: [link("bases/two", "outside")(root), text(PACKAGE, "base: one", "base: two")(root)],
         "bases/two: leads to",
     ),
-    "a base above": (text(PACKAGE, "base: one", "base: .."), f"{PACKAGE}:5:31: useCases.include.base: no base '..'"),
-    "an overlay above": (
-        text(PACKAGE, "base: one", "base: one, overlays: [../bases/one]"),
-        f"{PACKAGE}:5:47: useCases.include.overlays: no overlay '../bases/one'",
+    "a base above": (text(PACKAGE, "base: one", "base: .."), f"{PACKAGE}:4:15: useCases.one.base: no folder '..'"),
+    "a storage above": (
+        text(PACKAGE, "base: one", "base: one, storage: [../../bases/one]"),
+        f"{PACKAGE}:4:30: useCases.one.storage: no folder '../../bases/one'",
+    ),
+    "a program above": (
+        text(PACKAGE, "base: one", "base: one, programs: [../../bases/one]"),
+        f"{PACKAGE}:4:31: useCases.one.programs: no folder '../../bases/one'",
     ),
     "a patch above": (
         text(PACKAGE, "base: one", "base: one, patches: [../../../secret]"),
-        f"{PACKAGE}:5:46: useCases.include.patches: '../../../secret' leads to",
+        f"{PACKAGE}:4:30: useCases.one.patches: '../../../secret' leads to",
+    ),
+    "replacements above": (
+        text(KUSTOMIZATION, "resources:", "replacements: [{path: ../../../secret}]\nresources:"),
+        f"{KUSTOMIZATION}:3:16: replacements.path: '../../../secret' leads to",
+    ),
+    "a linked Krmfile of the catalogue": (link("Krmfile", "outside/Krmfile"), "Krmfile: leads to"),
+    "a linked option": (
+        lambda root: [
+            tiny.write(root.parent / "outside/o/kustomization.yaml", OVERLAY),
+            link("overlays/options/o", "outside/o")(root),
+        ],
+        "overlays/options/o: leads to",
+    ),
+    "a linked file of an option": (
+        lambda root: [
+            tiny.write(root / "overlays/options/o/kustomization.yaml", OVERLAY + "patches: [{path: cm.yaml}]\n"),
+            link("overlays/options/o/cm.yaml", "outside/cm.yaml")(root),
+        ],
+        "overlays/options/o/kustomization.yaml:3:11: patches.path: 'cm.yaml' leads to",
     ),
     "a patch of a base": (
         text(KUSTOMIZATION, "resources:", "patches: [{path: ../../../secret}]\nresources:"),
@@ -98,14 +115,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),
         f"{KUSTOMIZATION}:3:14: components: '../../../outside' leads to",
     ),
-    "a preset above": (text(PACKAGE, "docs:", "presets: [../../../../secret]\ndocs:"), f"{PACKAGE}:3:11: presets: '.."),
-    "a linked preset": (
-        lambda root: [
-            link("packages/p/presets/a.yaml", "secret")(root),
-            text(PACKAGE, "docs:", "presets: [a]\ndocs:")(root),
-        ],
-        "packages/p/presets/a.yaml: leads to",
-    ),
+    "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (
         lambda root: [
             (root / "packages/p").rename(root.parent / "outside/p"),
@@ -113,7 +123,6 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         ],
         "packages/p/package.yaml: leads to",
     ),
-    "shared choices": (link("packages/_shared/shared.yaml", "secret"), "packages/_shared/shared.yaml: leads to"),
     "packyard.yaml itself": (link("packyard.yaml", "secret"), "packyard.yaml: leads to"),
     "a name of no file": (text(KUSTOMIZATION, "cm.yaml", '"a\\0b"'), f"{KUSTOMIZATION}:3:13: resources: 'a\\x00b'"),
 }  # fmt: skip
@@ -128,9 +137,11 @@ def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Pa
     assert not (tmp_path / "out").exists()
     for verb in (["build", "--kustomization", "--out", tmp_path / "out"], ["lint", "--no-cache"]):
         code, out, said = tiny.run(*verb, "--workspace", root)
-        assert said.removeprefix(f"{root}/").startswith(expected) if code else "fragment" in way or "preset" in way, (
-            said
-        )
+        assert (
+            said.removeprefix(f"{root}/").startswith(expected)
+            if code
+            else any(word in way for word in ("fragment", "preset", "option", "of the catalogue"))
+        ), said
         assert "secret: yes" not in out + said
 
 

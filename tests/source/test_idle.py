@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import real
 import tiny
-from packyard.source import idle, workspace
 
 PACKAGE = "packages/p/package.yaml"
 JOB = "bases/job/kustomization.yaml"
-ADD = "- {op: add, path: PATH, value: {name: a, value: b}}\n"
+ADD = "- {op: add, path: /data/b, value: c}\n"
+HEAD = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def root(tmp_path: Path) -> Path:
     root = tiny.workspace(tmp_path / "ws")
     tiny.write(root / JOB, tiny.FILES["bases/one/kustomization.yaml"].replace("cm.yaml", "job.yaml"))
     tiny.write(root / "bases/job/job.yaml", tiny.POD.replace("name: x", "name: y"))
-    tiny.replace(root / PACKAGE, "base: one}]", "base: one}, {path: job, base: job}]")
+    tiny.replace(root / PACKAGE, "  one: {base: one}", "  one: {base: one}\n  job: {base: job}")
     return root
 
 
@@ -59,34 +58,23 @@ def of_package(root: Path, patches: str, file: str, base: str = "one") -> None:
 
 
 MISSES = {
-    "a kind": ("patches: [{path: b.yaml, target: {kind: ConfgMap}}]", ADD.replace("PATH", "/data/b"), 1),
-    "a name": ("patches: [{path: b.yaml, target: {kind: ConfigMap, name: y}}]", ADD.replace("PATH", "/data/b"), 1),
-    "a merge": ("patches: [{path: b.yaml, target: {group: apps}}]", tiny.POD, 1),
-    "pods of no kind": ("podPatches: [b.yaml]", ADD.replace("PATH", "/spec/containers/*/env/-"), 1),
-    "the second operation": (
-        "podPatches: [b.yaml]",
-        "- {op: replace, path: '/spec/containers/*/image', value: 'a:1'}\n" + ADD.replace("PATH", "'/spec/side/*/x'"),
-        2,
-    ),
-    "a label": (
-        "podPatches: [{path: b.yaml, target: {labelSelector: a=b}}]",
-        ADD.replace("PATH", "/spec/volumes"),
-        1,
-    ),
-    "a field of an element": ("podPatches: [b.yaml]", ADD.replace("PATH", "'/spec/containers/[name=mein]/env'"), 1),
-}  # fmt: skip
+    "a kind": ("patches: [{path: b.yaml, target: {kind: ConfgMap}}]", ADD),
+    "a name": ("patches: [{path: b.yaml, target: {kind: ConfigMap, name: y}}]", ADD),
+    "a label": ("patches: [{path: b.yaml, target: {labelSelector: a=b}}]", ADD),
+    "a merge": ("patches: [{path: b.yaml, target: {group: apps}}]", tiny.POD),
+}
 
 
 @pytest.mark.parametrize("what", MISSES)
-def test_a_patch_of_a_package_that_misses_is_refused_at_its_line(what: str, root: Path) -> None:
-    patches, file, line = MISSES[what]
-    of_package(root, patches, file, "one" if what in ("a kind", "a name", "a merge", "pods of no kind") else "job")
-    assert judged(root).startswith(f"packages/p/b.yaml:{line}:")
-    assert " reaches nothing in " in judged(root)
+def test_a_patch_of_a_package_that_misses_is_refused(what: str, root: Path) -> None:
+    of_package(root, *MISSES[what])
+    said = judged(root)
+    assert said.startswith("packages/p/b.yaml:1: for ")
+    assert " reaches nothing in the use case one (" in said
 
 
 def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists_it(root: Path) -> None:
-    of_package(root, "patches: [{path: b.yaml, target: {kind: ConfigMap}}]", "- {op: add, path: /data/b, value: '2'}\n")
+    of_package(root, "patches: [{path: b.yaml, target: {kind: ConfigMap}}]", ADD)
     assert judged(root) == ""
     tiny.replace(root / PACKAGE, "base: job}", "base: job, patches: [{path: b.yaml, target: {kind: ConfigMap}}]}")
     shutil.rmtree(root.parent / "out")
@@ -94,97 +82,56 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     assert judged(root).startswith("packages/p/b.yaml:1: for kind 'ConfigMap' reaches nothing in the use case job (")
 
 
-def test_an_operation_of_a_package_has_to_reach_something_in_one_of_them(root: Path) -> None:
-    secure = "securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}"
-    first = f"initContainers: [{{name: a, image: 'a:1', {secure}}}]"
-    tiny.write(root / "bases/one/cm.yaml", tiny.POD.replace("containers:", f"{first}\n      containers:"))
-    of_package(root, "podPatches: [b.yaml]", "- {op: add, path: '/spec/initContainers/*/tty', value: true}\n"
-               "- {op: add, path: '/spec/containers/*/tty', value: true}\n")  # fmt: skip
-    tiny.replace(root / PACKAGE, "base: job}", "base: job, podPatches: [b.yaml]}")
-    assert judged(root) == ""
+def test_a_path_that_leads_nowhere_is_refused_at_its_line(root: Path) -> None:
+    patches = "patches: [{path: b.yaml, target: {kind: ConfigMap}}]"
+    of_package(root, patches, ADD + "- {op: add, path: /dta/b, value: c}\n")
+    assert judged(root).startswith(
+        "packages/p/b.yaml:2:3: path /dta/b does not exist: there is no list or mapping at /dta"
+    )
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/spec/containers/*/envv/-", "/spec/containers/*/env/-", "/spec/containers/[name=main]/env/-"),
-        *("/spec/containers/*/resources/limits/cpu", "/spec/volumes/-"),
-    ],
-)
-def test_what_follows_an_element_that_was_chosen_has_to_be_there(path: str, root: Path) -> None:
-    of_package(root, "podPatches: [b.yaml]", ADD.replace("PATH", f"'{path}'"), "job")
-    said = judged(root)
-    assert said.startswith("packages/p/b.yaml:1:3: path /spec/template/spec/")
-    assert " does not exist: there is no list or mapping at " in said
+PARTS = {
+    "patches": "patches:\n- path: b.yaml\n  target: {kind: Job, name: z}\n",
+    "replacements": (
+        "replacements:\n- source: {kind: ConfigMap}\n  targets:\n"
+        "  - select: {kind: Job, name: z}\n    fieldPaths: [metadata.labels.a]\n"
+    ),
+}
 
 
-@pytest.mark.parametrize("key", ["patches", "podPatches"])
+@pytest.mark.parametrize("key", PARTS)
 def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspace(key: str, root: Path) -> None:
-    head = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-    patched = f"{key}:\n- path: b.yaml\n  target: {{kind: Job, name: z}}\n"
-    tiny.write(root / "overlays/o/kustomization.yaml", head + patched)
-    path = "/spec/suspend" if key == "patches" else "/spec/hostNetwork"
-    tiny.write(root / "overlays/o/b.yaml", f"- {{op: add, path: {path}, value: false}}\n")
-    tiny.write(root / "overlays/n/kustomization.yaml", f"{head}resources: [z.yaml]\n")
-    tiny.write(root / "overlays/n/z.yaml", tiny.POD.replace("name: x", "name: z"))
-    tiny.replace(root / PACKAGE, "base: one}", "base: one, overlays: [o]}")
+    tiny.write(root / "overlays/programs/o/kustomization.yaml", HEAD + PARTS[key])
+    tiny.write(root / "overlays/programs/o/b.yaml", "- {op: add, path: /spec/suspend, value: false}\n")
+    tiny.write(root / "overlays/programs/n/kustomization.yaml", f"{HEAD}resources: [z.yaml]\n")
+    tiny.write(root / "overlays/programs/n/z.yaml", tiny.POD.replace("name: x", "name: z\n  labels: {a: b}"))
+    tiny.replace(root / PACKAGE, "base: one}", "base: one, programs: [o]}")
     shutil.copytree(root / "packages/p", root / "packages/q")
-    expected = "overlays/o/b.yaml:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
-    assert judged(root).startswith(expected)
-    assert judged(root, "p", "q").startswith(expected)
+    file = "b.yaml" if key == "patches" else "kustomization.yaml"
+    start = f"overlays/programs/o/{file}:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
+    assert judged(root).startswith(start)
+    assert judged(root, "p", "q").startswith(start)
     assert judged(root, "p") == "", "one package alone cannot tell"
-    tiny.replace(root / "packages/q/package.yaml", "overlays: [o]", "overlays: [n, o]")
     shutil.rmtree(root.parent / "out")
     shutil.rmtree(root.parent / "channel")
+    tiny.replace(root / "packages/q/package.yaml", "programs: [o]", "programs: [n, o]")
     assert judged(root) == ""
 
 
-def test_a_patch_may_wait_for_the_first_package_of_a_base_that_has_what_it_is_for(root: Path) -> None:
-    tiny.write(root / "overlays/o/kustomization.yaml",
-               "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n- path: b.yaml\n"
-               "  target: {kind: CronJob}\n")  # fmt: skip
-    tiny.write(root / "overlays/o/b.yaml", "- {op: add, path: /spec/suspend, value: true}\n")
-    tiny.replace(root / PACKAGE, "base: one}", "base: one, overlays: [o]}")
-    assert judged(root).startswith(
-        "overlays/o/b.yaml:1: for kind 'CronJob' reaches nothing in any use case of the work"
+def test_an_option_that_fits_no_use_case_of_any_package_is_refused(root: Path) -> None:
+    option = root / "overlays/options/o/kustomization.yaml"
+    tiny.write(
+        option, f"{HEAD}patches:\n- target: {{kind: Deployment}}\n  patch: |-\n    - {{op: remove, path: /spec}}\n"
     )
-    tiny.write(root / "bases/cron/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"])
-    tiny.write(root / "bases/cron/cm.yaml", "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: x}\nspec: {a: b}\n")
-    assert judged(root) == ""
+    said = judged(root)
+    assert said.startswith("overlays/options/o: fits no use case of any package (")
 
 
-def test_each_entry_counts_also_where_two_have_one_file(root: Path) -> None:
-    tiny.write(root / "bases/job/b.yaml", "- {op: add, path: /spec/hostNetwork, value: false}\n")
-    with (root / JOB).open("a") as file:
-        file.write("podPatches: [{path: b.yaml}, {path: b.yaml, target: {labelSelector: a=b}}]\n")
-    assert judged(root).startswith("bases/job/b.yaml:1: for labelSelector 'a=b' reaches nothing in ")
-
-
-def test_a_patch_that_stands_in_its_kustomization_is_named_by_that(root: Path) -> None:
-    with (root / JOB).open("a") as file:
-        file.write("patches:\n- target: {kind: Pod}\n  patch: |\n    - {op: remove, path: /spec}\n")
-    assert judged(root).startswith("bases/job/kustomization.yaml (patch in line 6):1: for kind 'Pod' reaches nothing")
-
-
-def test_a_patch_of_an_option_has_to_reach_something_where_it_is_offered(root: Path) -> None:
-    tiny.write(root / "overlays/o/kustomization.yaml",
-               "# Does something.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n"
-               "- {path: a.yaml, target: {kind: ConfigMap}}\n- {path: b.yaml, target: {kind: Pod}}\n")  # fmt: skip
-    for name in "ab":
-        tiny.write(root / f"overlays/o/{name}.yaml", "- {op: add, path: /metadata/labels, value: {a: b}}\n")
-    with (root / "packyard.yaml").open("a") as file:
-        file.write("options: [o]\n")
-    assert judged(root).startswith(
-        "overlays/o/b.yaml:1: for kind 'Pod' reaches nothing in any use case of the workspac"
+def test_a_patch_of_an_option_that_fits_nowhere_is_refused(root: Path) -> None:
+    option = root / "overlays/options/o/kustomization.yaml"
+    patch = "  patch: |-\n    - {op: add, path: /metadata/annotations, value: {a: b}}\n"
+    both = [f"- target: {{kind: {kind}}}\n{patch}" for kind in ("ConfigMap", "Deployment")]
+    tiny.write(option, f"{HEAD}patches:\n{''.join(both)}")
+    assert "overlays/options/o/kustomization.yaml (patch in line 7):1: for kind 'Deployment' reaches nothing" in judged(
+        root
     )
-
-
-def test_every_patch_of_the_catalogue_reaches_something() -> None:
-    here = workspace.read(real.REPOSITORY)
-    assert tiny.run("lint", "--workspace", here.root_dir)[0] == 0
-
-
-def test_what_is_idle_survives_being_kept() -> None:
-    found = {("a.yaml", "kind 'A'"): frozenset({(1, 0), (2, 3)}), ("b.yaml", ""): frozenset[tuple[int, int]]()}
-    assert idle.parse(idle.document(found)) == found
-    assert idle.join([found, {("a.yaml", "kind 'A'"): frozenset({(2, 3)})}])["a.yaml", "kind 'A'"] == {(2, 3)}

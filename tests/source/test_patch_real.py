@@ -129,12 +129,9 @@ def objects(text: str) -> list[object]:
 
 def judge(kustomize5: Path, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
     (tmp_path / "base.yaml").write_text(base, "utf-8")
-    (tmp_path / "kustomization.yaml").write_text(
-        f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\npatches:\n{entry}".replace(
-            "patches:\n[]", "patches: []"
-        ),
-        "utf-8",
-    )
+    header = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\n"
+    listed = f"patches:\n{entry}".replace("patches:\n[]", "patches: []")
+    (tmp_path / "kustomization.yaml").write_text(header + listed, "utf-8")
     done = subprocess.run([kustomize5, "build", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     composed = [layout.write(item.root).decode() for item in accumulate(parts.read(tmp_path, "Kustomization"))]

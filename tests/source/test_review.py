@@ -17,9 +17,9 @@ BASE = {
     ),
     "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
     "LICENSE": "free\n",
-    "packages/p/docs/title.md": "# p\n",
+    "packages/p/docs/00-title.md": "# p\n",
     "packages/p/package.yaml": (
-        "apiVersion: packyard/v1\nkind: Package\ndocs: [title]\nuseCases:\n  include: [{path: one, base: one}]\n"
+        "apiVersion: packyard/v1\nkind: Package\nuseCases:\n  one: {base: one}\n"
         "model: {name: p, framework: f, category: c, precision: fp32, mode: training}\n"
     ),
 }
@@ -27,7 +27,7 @@ BASE = {
 
 def workspace(folder: Path, definition: str, title: str = "# p\n") -> Path:
     krmfile = f"openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n{definition}"
-    files = {**BASE, "bases/one/Krmfile": krmfile, "packages/p/docs/title.md": title}
+    files = {**BASE, "bases/one/Krmfile": krmfile, "packages/p/docs/00-title.md": title}
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
@@ -68,7 +68,7 @@ def test_a_readme_never_prints_none(tmp_path: Path) -> None:
     build = ("build", "p", "--version", "1", "--out", tmp_path / "out", "--workspace", place)
     process = packyard(*build)
     assert process.returncode == 1
-    assert "packages/p/docs/title.md:3: None would be printed: what is asked for here has no value" in process.stderr
+    assert "packages/p/docs/00-title.md:3: None would be printed: what is asked for here has no value" in process.stderr
     workspace(place, f"      example: x\n{REQUIRED}", title)
     assert packyard(*build).returncode == 0
     assert "A=x" in (tmp_path / "out/p/README.md").read_text()

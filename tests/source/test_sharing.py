@@ -6,17 +6,12 @@ import pytest
 
 import real
 import workspaces
-from packyard.setters.definition import Definitions, Setter
-from packyard.setters.listing import list_setters
-from packyard.setters.plan import plan_fields
 from packyard.source import package, workspace
 from packyard.source.accumulate import Object
-from packyard.source.compose import Composed, compose_all
-from packyard.source.package import UseCase
-from packyard.text import sharing
-from packyard.text.document import parse, parse_shared, parse_text
+from packyard.source.compose import compose
+from packyard.text import aliases, sharing
+from packyard.text.document import parse_shared, parse_text
 from packyard.text.node import Comment, Document, Mapping, Node, Part, Scalar, Sequence, Source
-from packyard.text.plain import to_value
 from packyard.text.sharing import Sharing, once
 
 CATALOGUE = workspace.read(real.REPOSITORY)
@@ -42,21 +37,22 @@ def drawn(thing: object) -> object:
 def test_composing_changes_no_text_that_is_shared(name: str) -> None:
     shared = Sharing()
     with shared:
-        composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
-        again = compose_all(CATALOGUE, package.read(CATALOGUE, name))
-    assert [item.shipped for item in again] == [item.shipped for item in composed]
-    documents = {key: made for key, made in shared._own.items() if key[0] == "documents"}
+        composed = compose(CATALOGUE, package.read(CATALOGUE, name))
+        again = compose(CATALOGUE, package.read(CATALOGUE, name))
+    assert again.files == composed.files
+    documents = {key: made for key, made in shared._own.items() if key[0] in ("documents", "aliases")}
     assert len(documents) > 20
-    for (_, source, text), made in documents.items():
-        assert drawn(made) == drawn(parse_text(Source(source, text))), source
+    for (kind, source, text), made in documents.items():
+        read = aliases.read if kind == "aliases" else parse_text
+        assert drawn(made) == drawn(read(Source(source, text))), source
 
 
 def test_composes_the_same_without_sharing() -> None:
     name = workspaces.names()[0]
-    composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
+    composed = compose(CATALOGUE, package.read(CATALOGUE, name))
     with Sharing():
-        shared = compose_all(CATALOGUE, package.read(CATALOGUE, name))
-    assert [item.shipped for item in composed] == [item.shipped for item in shared]
+        shared = compose(CATALOGUE, package.read(CATALOGUE, name))
+    assert composed.files == shared.files
 
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"
@@ -92,41 +88,6 @@ def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before
         assert b"name: b" in both[changed].write()
     if not before:
         assert drawn(document) == drawn_before
-
-
-@pytest.mark.parametrize("name", workspaces.names())
-def test_what_is_told_of_a_use_case_is_what_its_files_say(name: str) -> None:
-    """Both are taken from the files as they were before they had values; see `Composed.unset`."""
-    with Sharing():
-        composed = compose_all(CATALOGUE, package.read(CATALOGUE, name))
-    assert any(edits for item in composed for _, edits in item.unset.values())
-    for item in composed:
-        parsed = [document for _, file in item.objects for document in parse(item.files[file], file)]
-        assert item.values() == [to_value(document.root) for document in parsed]
-        assert item.rows() == list_setters(item.package_files(), item.definitions)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("a: 1 # {'$openapi':'V'}", "'2'"),
-        ("a: # {'$openapi':'V'}", "2"),
-        ("a: 'x' # {'$openapi':'V'}", "line\n"),
-        ("a: |\n  x\n# {'$openapi':'V'}", "two\nlines\n"),
-        ("a: x # {'$openapi':'V'}", "# no comment"),
-        ("a: [x, y] # {'$openapi':'L'}", "z"),
-        ("a: # {'$openapi':'L'}\n- x\n- y", "z"),
-    ],
-)
-def test_values_of_fields_are_those_of_the_file_with_them(text: str, value: str) -> None:
-    data = text.replace("'$openapi':'L'", '"$openapi":"L"').replace("'$openapi':'V'", '"$openapi":"V"').encode()
-    setters = {"V": Setter("V", value), "L": Setter("L", values=(value, "2"), type="array")}
-    plan = plan_fields({"f": data}, Definitions(setters), setters)
-    made = plan.files.get("f", data)
-    assert made != data or "|" in text
-    use_case = UseCase(path="a", base="b")
-    composed = Composed(use_case, {"f": made}, {"f": (data, plan.edits.get("f", ()))}, (("K", "f"),))
-    assert composed.values() == [to_value(document.root) for document in parse(made, "f")]
 
 
 def test_remembers_only_within_and_goes_on_where_it_is_entered_again() -> None:

@@ -202,6 +202,7 @@ def test_the_layout_is_the_one_of_the_design(root: Path) -> None:
     ]
 
 
+WRITTEN_OUT = substitution("PATH", "x").replace('"x"', '"x", values: [{marker: a, ref: b}]')
 FAULTS = {
     "a comment with an unknown name": (
         lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"AA"'),
@@ -224,7 +225,7 @@ FAULTS = {
         "packages/p/package.yaml:3: setters.AA: reaches nothing in the use cases that it is for (did you mean 'A'?)",
     ),
     "a substitution that writes its values out": (
-        lambda root: define(root, "packages/p", substitution("PATH", "x").replace('"x"', '"x", values: [{marker: a, ref: b}]')),
+        lambda root: define(root, "packages/p", WRITTEN_OUT),
         "packages/p/Krmfile:5:5: PATH writes out what its pattern names (leave `values` out",
     ),
     "a name of two kinds": (

@@ -45,7 +45,7 @@ def test_refuses_what_cannot_be_followed_by_its_place(text: str, expected: str) 
 
 def test_anchors_are_those_of_one_document() -> None:
     _, second = parse_text(Source("a.yaml", "a: &a 1\n---\nb: *a\n"), is_part=True)
-    with pytest.raises(InputError, match="a.yaml:3:4: "):
+    with pytest.raises(InputError, match=r"a.yaml:3:4: "):
         aliases.follow(second)
 
 

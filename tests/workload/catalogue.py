@@ -37,16 +37,25 @@ USER = _unknown(pwd.getpwuid, 41234)
 GROUP = _unknown(grp.getgrgid, 42345)
 FS_GROUP = _unknown(grp.getgrgid, 43456)
 
-#: Beside the examples: who runs, and two processes for each worker.
-_SETTINGS = {
-    "USER_ID": USER,
-    "GROUP_ID": GROUP,
-    "FS_ID": FS_GROUP,
-    "USER_NAME": "nobody-here",
-    "SLOTS_PER_WORKER": 2,
-    "GPUS": 2,
-    "TRIALS": 2,
-    "PARALLEL_TRIALS": 2,
+#: Beside the examples: who runs.
+_SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here"}
+
+#: Other values than those shipped for what names a path, a port or an object.
+_OTHERS = {
+    "BERT_BASE_DIR": "bert/large",
+    "CHECKPOINT_DIR": "tmp/checkpoints",
+    "DATASET_DIR": "/datasets/of/mine",
+    "GLUE_DIR": "glue",
+    "GROUP_NAME": "team",
+    "MODEL_BASE_PATH": "/models/of/mine",
+    "MODEL_NAME": "mine",
+    "MODEL_PORT": "9000",
+    "NODE_PATH": "/var/lib/data",
+    "OUTPUT_DIR": "results/final",
+    "PORT": "9002",
+    "PVC_PATH": "/mnt/disk",
+    "RUN_NAME": "second",
+    "TF_SERVING_PORT": "9001",
 }
 
 
@@ -73,14 +82,9 @@ def with_made(objects: list[Object]) -> list[Object]:
     ]
 
 
-def with_examples(package: Package, use_case: UseCase) -> list[Object]:
-    """Return the objects of a use case in which a user set everything to its example.
-
-    But for the size of the run, and for what says where the image, or the data, has something that is not there.
-    """
-    kept = {*_SETTINGS, "WORKERS", "MODEL_DIR", "MODEL_SCRIPT", "STAGE_CHECKSUMS"}
-    setters = [each for each in shipped(package, use_case).setters.values() if each.example and each.name not in kept]
-    return set_objects(package, use_case, **{each.name: each.example for each in setters})
+def with_others(package: Package, use_case: UseCase) -> list[Object]:
+    """Return the objects of a use case in which a user set every path, port and name to one of theirs."""
+    return set_objects(package, use_case, **_OTHERS)
 
 
 def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:

@@ -1,19 +1,22 @@
 """What each odd line of an MPIJob is for: without it, the real sshd, ssh and mpirun refuse.
 
-The MPIJob is the first of the catalogue's, composed and set; a test takes one thing out, or puts one in.
+The MPIJob is the first of the catalogue's, composed and set, with two processes on each worker; a test takes one thing
+out, or puts one in.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from packyard.errors import InputError
-from usecases import PACKAGES
+from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -37,7 +40,14 @@ def use_case() -> tuple[Any, Any]:
 
 @pytest.fixture
 def objects(use_case: tuple[Any, Any]) -> list[Object]:
-    return catalogue.set_objects(*use_case)
+    return two_slots(catalogue.set_objects(*use_case))
+
+
+def two_slots(objects: list[Object]) -> list[Object]:
+    """Return objects whose MPIJob has two processes on each worker, and shares nothing by an alias."""
+    found: list[Object] = json.loads(json.dumps(objects))
+    mpi_job(found)["spec"]["slotsPerWorker"] = 2
+    return found
 
 
 @pytest.fixture
@@ -63,10 +73,13 @@ def container(objects: list[Object], role: str) -> Object:
     return first
 
 
-def take_out(words: list[str], option: str, following: str = "") -> None:
-    """Take out of a command line an option and its value, one that begins with ``following``."""
-    at = next(i for i, word in enumerate(words) if word == option and words[i + 1].startswith(following))
-    del words[at : at + 2]
+def environment(objects: list[Object]) -> dict[str, str]:
+    """Return what the containers read from their ConfigMap."""
+    name = container(objects, "Launcher")["envFrom"][0]["configMapRef"]["name"]
+    (found,) = [item for item in deploy.of_kind(objects, "ConfigMap") if item["metadata"]["name"] == name]
+    data = found["data"]
+    assert isinstance(data, dict)
+    return data
 
 
 def unmount(objects: list[Object], role: str, volume: str) -> None:
@@ -78,15 +91,19 @@ def unmount(objects: list[Object], role: str, volume: str) -> None:
 def test_as_many_processes_start_as_the_hostfile_has_slots(
     workers: int, slots: int, use_case: tuple[Any, Any], new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.set_objects(*use_case, WORKERS=workers, SLOTS_PER_WORKER=slots)
+    objects = catalogue.set_objects(*use_case, WORKERS=workers)
+    mpi_job(objects)["spec"]["slotsPerWorker"] = slots
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert [len(worker.records) for worker in run.workers] == [slots] * workers
     assert {record["mpi"]["size"] for record in run.ranks} == {workers * slots}
 
 
-def test_on_another_port(use_case: tuple[Any, Any], new_cluster: NewCluster) -> None:
-    objects = catalogue.set_objects(*use_case, SSH_PORT=2345, HOME_DIR="/home/elsewhere")
+def test_on_another_port(objects: list[Object], new_cluster: NewCluster) -> None:
+    """Where somebody edits the three places that say it."""
+    text = json.dumps(objects)
+    assert text.count("2222") == 3
+    objects = json.loads(text.replace("2222", "2345"))
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert "Server listening on 0.0.0.0 port 2345." in run.workers[0].log
@@ -152,7 +169,7 @@ def test_the_operators_own_sshd_finds_no_host_key(objects: list[Object], run: Ca
 
 
 def test_sshd_refuses_the_modes_of_the_home_unless_told(objects: list[Object], run: Callable[[], MpiRun]) -> None:
-    take_out(container(objects, "Worker")["command"], "-o", "StrictModes")
+    container(objects, "Worker")["command"].remove("-oStrictModes=no")
     started = run()
     assert started.launcher.wait() != 0
     assert "Authentication refused: bad ownership or modes for directory /home/user" in started.log
@@ -160,7 +177,7 @@ def test_sshd_refuses_the_modes_of_the_home_unless_told(objects: list[Object], r
 
 def test_sshd_may_not_listen_on_a_low_port(objects: list[Object], run: Callable[[], MpiRun]) -> None:
     command = container(objects, "Worker")["command"]
-    command[command.index("-p") + 1] = "22"
+    command[command.index("-p2222")] = "-p22"
     with pytest.raises(AssertionError, match=r"Bind to port 22 on 0\.0\.0\.0 failed: Permission denied"):
         run()
 
@@ -202,17 +219,30 @@ def test_a_worker_is_ready_when_its_sshd_answers(objects: list[Object], new_clus
 
 
 def test_processes_do_not_see_variables_that_are_not_exported(objects: list[Object], run: Callable[[], MpiRun]) -> None:
-    take_out(container(objects, "Launcher")["command"], "-x", "DATASET_DIR")
+    listed = environment(objects)["OMPI_MCA_mca_base_env_list"]
+    environment(objects)["OMPI_MCA_mca_base_env_list"] = listed.replace("DATASET_DIR;", "")
     started = run()
     assert started.launcher.wait() == 0, started.log
     assert [record["environment"].get("DATASET_DIR") for record in started.ranks] == [None] * len(started.ranks)
+
+
+def test_mpirun_hands_on_no_variable_behind_one_that_is_not_there(
+    objects: list[Object], run: Callable[[], MpiRun]
+) -> None:
+    """So a list ends with what an image need not have."""
+    environment(objects)["OMPI_MCA_mca_base_env_list"] = "HOME;NOT_THERE;DATASET_DIR"
+    started = run()
+    assert started.launcher.wait() == 0, started.log
+    seen = [record["environment"] for record in started.ranks]
+    assert {(each["HOME"], each.get("DATASET_DIR")) for each in seen} == {("/home/user", None)}
+    assert "NOT_THERE" in started.launcher.log
 
 
 def test_the_option_environment_reaches_every_process_and_mpirun(
     use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
 ) -> None:
     """Two processes on each worker see the variables; a key that no shell can export does no harm."""
-    objects = catalogue.with_option(kustomize5, *use_case, "environment")
+    objects = two_slots(catalogue.with_option(kustomize5, *use_case, "environment"))
     objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
@@ -221,31 +251,24 @@ def test_the_option_environment_reaches_every_process_and_mpirun(
         assert record["environment"].items() >= catalogue.ENVIRONMENT.items()
 
 
-def test_the_command_line_wins_over_the_ssh_options_of_the_operator(
+def test_the_agent_wins_over_the_ssh_options_of_the_operator(
     objects: list[Object], run: Callable[[], MpiRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With options of the operator that lead nowhere, and, to see that they do, without those of the command line."""
+    """With options of the operator that lead nowhere, and, to see that they do, without those of the agent."""
     monkeypatch.setitem(controllers._LAUNCHER, "OMPI_MCA_plm_rsh_args", "-p 9 -o ConnectionAttempts=1")
     started = run()
     assert started.launcher.wait() == 0, started.log
-    take_out_mca(container(objects, "Launcher")["command"], "plm_rsh_args")
+    del environment(objects)["OMPI_MCA_plm_rsh_agent"]
     started = run()
     assert started.launcher.wait() != 0
     assert "port 9: Connection refused" in started.launcher.log
 
 
-def take_out_mca(words: list[str], name: str) -> None:
-    at = words.index(name)
-    assert words[at - 1].lstrip("-") == "mca"
-    del words[at - 1 : at + 2]
-
-
 def test_without_its_options_ssh_asks_for_a_host_key_that_nobody_knows(
     objects: list[Object], run: Callable[[], MpiRun]
 ) -> None:
-    command = container(objects, "Launcher")["command"]
-    at = command.index("plm_rsh_args") + 1
-    command[at] = command[at].replace("-o StrictHostKeyChecking=no", "")
+    agent = environment(objects)["OMPI_MCA_plm_rsh_agent"]
+    environment(objects)["OMPI_MCA_plm_rsh_agent"] = agent.replace("-o StrictHostKeyChecking=no", "")
     started = run()
     assert started.launcher.wait() != 0
     assert "Host key verification failed." in started.launcher.log
@@ -272,10 +295,10 @@ def test_a_killed_worker_ends_the_run(objects: list[Object], new_cluster: NewClu
     assert started.launcher.wait() != 0, started.log
 
 
-def test_the_option_network_policy_lets_a_run_talk_and_nobody_else_connect(
-    use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
+def test_the_network_policy_beside_the_others_lets_a_run_talk_and_nobody_else_connect(
+    use_case: tuple[Any, Any], objects: list[Object], new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.with_option(kustomize5, *use_case, "network-policy")
+    objects.append(yaml.safe_load(shipped(*use_case).files["network-policy.yaml"]))
     cluster = new_cluster(objects)
     cluster.hold = True
     run = deploy.run_mpi_job(cluster, mpi_job(objects))
@@ -289,7 +312,7 @@ def test_the_option_network_policy_lets_a_run_talk_and_nobody_else_connect(
 
 
 def test_two_runs_share_a_claim_side_by_side(use_case: tuple[Any, Any], new_cluster: NewCluster) -> None:
-    first, second = (catalogue.set_objects(*use_case, RUN_NAME=name) for name in ("one", "two"))
+    first, second = (two_slots(catalogue.set_objects(*use_case, RUN_NAME=name)) for name in ("one", "two"))
     cluster = new_cluster([*first, *second])
     runs = [deploy.run_mpi_job(cluster, mpi_job(objects)) for objects in (first, second)]
     assert [run.launcher.wait() for run in runs] == [0, 0]

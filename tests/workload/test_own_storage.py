@@ -44,7 +44,7 @@ def volumes(name: str) -> list[Object]:
 def test_a_run_can_write_once_own_storage_gave_its_directory_to_the_group(new_cluster: NewCluster) -> None:
     cluster = new_cluster([])
     cluster.applies_fs_group = False
-    with pytest.raises(AssertionError, match="init container create-output-dir failed:\n.*Permission denied"):
+    with pytest.raises(AssertionError, match=r"init container create-output-dir failed:\n.*Permission denied"):
         start(TRAINING, cluster)
     given = start(TRAINING.replace("single-node", "own-storage"), cluster)
     assert given.wait() == 0, given.log

@@ -1,10 +1,11 @@
-"""The staging script, and who waits for it.
+"""What copies input data from a bucket, and who waits for it.
 
 With the real aws: how it reaches a storage without TLS, or with a certificate of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import ssl
 import subprocess
@@ -50,12 +51,17 @@ class _Storage(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def script_file(tmp_path: Path) -> Path:
-    (operation,) = yaml.safe_load((real.REPOSITORY / "overlays/staging-script/identity.yaml").read_bytes())
-    file = tmp_path / "stage.sh"
-    file.write_text(operation["value"])
-    return file
+@pytest.fixture(params=["staging/job.yaml", "node-staging/deployment.yaml"], ids=["to a storage", "to a node"])
+def command(request: pytest.FixtureRequest) -> list[str]:
+    """What runs in the pods."""
+    spec = yaml.safe_load((real.REPOSITORY / "bases" / request.param).read_bytes())["spec"]["template"]["spec"]
+    (container,) = (each for kind in ("initContainers", "containers") for each in spec.get(kind, []) if _copies(each))
+    found: list[str] = container["command"]
+    return found
+
+
+def _copies(container: Object) -> bool:
+    return bool(container["name"] == "staging")
 
 
 @pytest.fixture(params=["http", "https"])
@@ -65,7 +71,18 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "https":
         certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
         words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        words += ["-subj", "/CN=elsewhere", "-days", "2", "-keyout", str(key), "-out", str(certificate)]
+        words += [
+            "-subj",
+            "/CN=elsewhere",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-days",
+            "2",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
+        ]
         subprocess.run(words, check=True, capture_output=True)
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(certificate, key)
@@ -74,37 +91,31 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield f"{request.param}://127.0.0.1:{server.server_port}"
 
 
-def stage(
-    script_file: Path, folder: Path, endpoint: str, *, https: str, verify: str
-) -> subprocess.CompletedProcess[str]:
-    environment = {
+def stage(command: list[str], folder: Path, endpoint: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    environment |= {
         "PATH": f"{Path(real.program('aws')).parent}:/usr/bin:/bin",
-        "HOME": str(script_file.parent),
+        "HOME": str(folder.parent),
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_MAX_ATTEMPTS": "1",
         "STAGE_SOURCE": "s3://bucket/data",
-        "STAGE_RETRIES": "0",
+        "STAGE_DIR": str(folder),
+        "STAGE_TRIES": "1",
         "STAGE_TIMEOUT": "60",
-        "STAGE_CHECKSUMS": "",
-        "S3_ENDPOINT": urlsplit(endpoint).netloc,
-        "S3_USE_HTTPS": https,
-        "S3_VERIFY_SSL": verify,
+        "S3_ENDPOINT": endpoint,
     }
-    return subprocess.run(
-        ["/bin/sh", script_file, folder], env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("verify", ["0", "1"])
-def test_stages_over_what_its_variables_say_and_nothing_else(
-    verify: str, script_file: Path, endpoint: str, tmp_path: Path
+@pytest.mark.parametrize("is_known", [False, True], ids=["stranger", "known"])
+def test_copies_over_the_url_that_is_set_and_trusts_no_stranger(
+    is_known: bool, command: list[str], endpoint: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "data"
-    https = "1" if endpoint.startswith("https") else "0"
-    done = stage(script_file, folder, endpoint, https=https, verify=verify)
-    if (https, verify) == ("1", "1"):
+    known = {"AWS_CA_BUNDLE": str(tmp_path / "certificate.pem")} if is_known else {}
+    done = stage(command, folder, endpoint, **known)
+    if endpoint.startswith("https") and not is_known:
         assert done.returncode == 1
         assert "CERTIFICATE_VERIFY_FAILED" in done.stdout + done.stderr
         assert not (folder / ".staged").exists()
@@ -114,12 +125,38 @@ def test_stages_over_what_its_variables_say_and_nothing_else(
         assert (folder / ".staged").read_text() == "s3://bucket/data\n"
 
 
+def test_copies_once_and_again_from_elsewhere(command: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / ".staged").write_text("s3://bucket/data\n")
+    nowhere = "http://127.0.0.1:9"
+    assert stage(command, folder, nowhere).returncode == 0
+    (folder / ".staged").write_text("s3://bucket/other\n")
+    assert stage(command, folder, nowhere).returncode == 1
+    assert not (folder / ".staged").exists()
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_data_that_brings_checksums_is_checked(is_whole: bool, command: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a").write_text("cats" if is_whole else "bats")
+    (folder / "SHA256SUMS").write_text(f"{hashlib.sha256(b'cats').hexdigest()}  a\n")
+    aws = tmp_path / "aws"
+    aws.write_text("#!/bin/sh\n")
+    aws.chmod(0o755)
+    words = [*command[:2], f"PATH={tmp_path}:$PATH\n{command[2]}"]
+    done = stage(words, folder, "")
+    assert (done.returncode == 0) is is_whole, done.stderr
+    assert (folder / ".staged").exists() is is_whole
+
+
 #: Where a run reads a copy on its node, what its pods do first.
 WAITING = [
     pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
     for package in PACKAGES
     for use_case in package.use_cases
-    if "node-local" in use_case.overlays and use_case.base != "node-staging"
+    if use_case.path.endswith("/node-local") and use_case.base != "node-staging"
 ]
 
 
@@ -143,8 +180,7 @@ def test_a_run_begins_when_the_copy_of_its_node_is_complete_and_not_before(
 
 
 def _reads_data(job: Object) -> bool:
-    containers = job["spec"]["template"]["spec"]["containers"]
-    return any(mount["name"] == "storage" for each in containers for mount in each["volumeMounts"])
+    return any("hostPath" in volume for volume in job["spec"]["template"]["spec"]["volumes"])
 
 
 @pytest.mark.parametrize(("package", "use_case"), WAITING)
@@ -161,7 +197,7 @@ def test_a_run_is_placed_beside_copies_on_nodes_alone(package: Package, use_case
         for labels in _find("labels", catalogue.set_objects(package, each))
         if json.loads(near).items() <= labels.items()
     ]
-    assert set(beside) == {"staging/node-local"}
+    assert set(beside) == {"node-staging/node-local"}
 
 
 def _find(key: str, value: Any) -> Iterator[Any]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import real
 from packyard.source.package import Package, UseCase
@@ -24,14 +24,18 @@ from workload.test_use_cases import seen_from_here
 
 NewCluster = Callable[[list[Object]], Cluster]
 
-SCRIPT = real.REPOSITORY / "overlays/tensorpack/train.sh"
+(SCRIPT,) = [
+    operation["value"]
+    for operation in yaml.safe_load((real.REPOSITORY / "overlays/programs/tensorpack/mpi-job.yaml").read_bytes())
+    if "\n" in str(operation.get("value"))
+]
 #: 1000 images are 250 steps of 2 processes with 2 images each.
-ENVIRONMENT = {"IMAGES_PER_EPOCH": "1000", "BATCH_SIZE_PER_GPU": "2", "OMPI_COMM_WORLD_SIZE": "2"}
+ENVIRONMENT = {"IMAGES_PER_EPOCH": "1000", "BATCH_SIZE_PER_GPU": "2"}
+HOSTS = "worker-0.run.ml.svc slots=1\nworker-1.run.ml.svc slots=1\n"
+#: Stands for mpirun and the program behind it, and deletes the log directory that it is given.
 PROGRAM = """
-import json, os, shutil, sys
-if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
-    shutil.rmtree(sys.argv[-1], ignore_errors=True)
-    os.mkdir(sys.argv[-1])
+import json, shutil, sys
+shutil.rmtree(sys.argv[-1], ignore_errors=True)
 print(json.dumps(sys.argv[1:]))
 """
 
@@ -47,11 +51,13 @@ def save(log_dir: Path, *steps: int, shards: int = 1) -> None:
     (log_dir / "checkpoint").write_text(f'model_checkpoint_path: "{log_dir}/model-{steps[-1]}"\n{listed}')
 
 
-def start(output_dir: Path, *words: str, rank: int = 0, **environment: str) -> subprocess.Popen[str]:
-    given = {**ENVIRONMENT, "OUTPUT_DIR": str(output_dir), "TRY_NAME": "second", "OMPI_COMM_WORLD_RANK": str(rank)}
+def start(output_dir: Path, hosts: str = HOSTS, **environment: str) -> subprocess.Popen[str]:
+    hostfile = output_dir / "hostfile"
+    hostfile.write_text(hosts)
+    given = {**ENVIRONMENT, "OUTPUT_DIR": str(output_dir), "TRY_NAME": "second"}
     return subprocess.Popen(
-        ["/bin/sh", SCRIPT, *words, "python3", "-c", PROGRAM, "--config", "A=1"],
-        env={"PATH": "/usr/bin:/bin", **given, **environment},
+        ["/bin/sh", "-euc", SCRIPT, "launcher", "python3", "-c", PROGRAM, "--config", "A=1"],
+        env={"PATH": "/usr/bin:/bin", "OMPI_MCA_orte_default_hostfile": str(hostfile), **given, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -69,7 +75,12 @@ def given(process: subprocess.Popen[str]) -> list[str]:
 def test_the_first_try_begins_at_the_beginning_in_a_log_directory_of_its_own(tmp_path: Path) -> None:
     log_dir = str(tmp_path / "train_log/second")
     assert given(start(tmp_path)) == ["--config", "A=1", "--logdir", log_dir]
-    assert given(start(tmp_path, "-s", "STEPS")) == ["--config", "A=1", "STEPS=250", "--logdir", log_dir]
+    assert given(start(tmp_path, STEPS_NAME="STEPS")) == ["--config", "A=1", "STEPS=250", "--logdir", log_dir]
+
+
+def test_the_steps_of_an_epoch_follow_from_the_processes_of_all_workers(tmp_path: Path) -> None:
+    hosts = "".join(f"worker-{index}.run.ml.svc slots=8\n" for index in range(4))
+    assert "STEPS=15" in given(start(tmp_path, hosts, STEPS_NAME="STEPS"))
 
 
 @pytest.mark.parametrize("shards", [1, 12])
@@ -103,32 +114,18 @@ def test_a_checkpoint_that_is_not_complete_is_passed_over(what: str, tmp_path: P
     assert f"{logs}/first/model-500" in given(start(tmp_path, TRY_NAME="b"))
 
 
-def test_all_processes_load_what_the_first_one_found(tmp_path: Path) -> None:
-    """Even where another would find something else by now."""
-    logs = tmp_path / "train_log"
-    save(logs / "first", 500)
-    others = [start(tmp_path, rank=1)]
-    time.sleep(0.5)
-    assert [each.poll() for each in others] == [None]
-    first = given(start(tmp_path))
-    save(logs / "first", 500, 1000)
-    others.append(start(tmp_path, rank=2))
-    assert f"{logs}/first/model-500" in first
-    assert [given(each) for each in others] == [first, first]
-
-
 def test_refuses_images_that_are_no_step(tmp_path: Path) -> None:
     process = start(tmp_path, IMAGES_PER_EPOCH="3")
-    assert process.communicate()[1] == "train.sh: 3 images are no step of 2 processes with 2 images each\n"
+    assert process.communicate()[1] == "3 images are no step of 2 processes with 2 images each\n"
     assert process.returncode == 64
 
 
 #: One use case of each program; the others differ in their storage.
 CASES = {
-    (package.name, use_case.axes["topology"]): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
+    (package.name, use_case.name): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
     for package in PACKAGES
     for use_case in package.use_cases
-    if "tensorpack" in use_case.overlays
+    if "tensorpack" in use_case.programs
 }
 
 
@@ -137,7 +134,7 @@ CASES = {
 def test_a_launcher_that_is_tried_again_goes_on_beside_what_the_first_left(
     package: Package, use_case: UseCase, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.set_objects(package, use_case)
+    objects = catalogue.set_objects(package, use_case, GPUS=2)
     (job,) = deploy.of_kind(objects, "MPIJob")
     cluster = new_cluster(objects)
     run = deploy.run_mpi_job(cluster, job)
@@ -157,6 +154,42 @@ def test_a_launcher_that_is_tried_again_goes_on_beside_what_the_first_left(
     for record in run.ranks:
         assert record["argv"][-4:] == ["--load", f"{first}/model-1000000", "--logdir", second]
     assert (log_dir / "checkpoint").read_text() == listed
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(("package", "use_case"), CASES.values())
+def test_every_process_gets_the_paths_of_the_image_and_sees_all_gpus_of_its_pod(
+    package: Package, use_case: UseCase, new_cluster: NewCluster
+) -> None:
+    """Horovod's programs choose a GPU by their local rank, so no variable may hide the others."""
+    objects = catalogue.set_objects(package, use_case, GPUS=2)
+    (job,) = deploy.of_kind(objects, "MPIJob")
+    launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
+    # As the image has them.
+    paths = {"PATH": "/opt/cuda/bin:/usr/local/bin:/usr/bin:/bin", "LD_LIBRARY_PATH": "/opt/cuda/lib64"}
+    launcher["env"] += [{"name": name, "value": value} for name, value in paths.items()]
+    run = deploy.run_mpi_job(new_cluster(objects), job)
+    assert run.launcher.wait() == 0, run.log
+    assert [record["environment"]["OMPI_COMM_WORLD_LOCAL_RANK"] for record in run.ranks] == ["0", "1", "0", "1"]
+    (config,) = [item for item in deploy.of_kind(objects, "ConfigMap") if "NCCL_DEBUG" in item["data"]]
+    told = {name: value for name, value in config["data"].items() if name.startswith(("HOROVOD_", "NCCL_", "TF_"))}
+    for record in run.ranks:
+        assert record["environment"].items() >= {**told, "LD_LIBRARY_PATH": paths["LD_LIBRARY_PATH"]}.items()
+        # Open MPI puts its own directory before it.
+        assert record["environment"]["PATH"].endswith(paths["PATH"])
+        assert "CUDA_VISIBLE_DEVICES" not in record["environment"]
+
+
+@pytest.mark.parametrize(("package", "use_case"), CASES.values())
+def test_workers_and_they_alone_go_to_nodes_that_are_kept_for_gpus(package: Package, use_case: UseCase) -> None:
+    (job,) = deploy.of_kind(catalogue.set_objects(package, use_case, GPUS=4, NODE_TYPE="g5.xlarge"), "MPIJob")
+    replicas = job["spec"]["mpiReplicaSpecs"]
+    worker, launcher = (replicas[role]["template"]["spec"] for role in ("Worker", "Launcher"))
+    assert worker["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    assert worker["nodeSelector"]["node.kubernetes.io/instance-type"] == "g5.xlarge"
+    assert worker["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == job["spec"]["slotsPerWorker"] == 4
+    assert "tolerations" not in launcher
+    assert "node.kubernetes.io/instance-type" not in launcher["nodeSelector"]
 
 
 def last_argument(record: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workload import environment, volume
+from workload import volume
 from workload.cluster import Cluster
 from workload.environment import environment
 from workload.objects import Object
@@ -22,7 +22,6 @@ PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
-_RFCN = "/workspace/rfcn-fp32-inference"
 _MODEL = "rfcn_resnet101_coco_2018_01_28"
 _GRAPH = f"{_MODEL}/frozen_inference_graph.pb"
 
@@ -109,14 +108,19 @@ def furnish(cluster: Cluster) -> None:
     files = {
         _NOTE: Path(__file__).with_name("program.py").read_bytes(),
         f"{wide_deep}/quickstart/fp32_training_check_accuracy.sh": _TRAIN.encode(),
-        PREPROCESSING: preprocessing(),
-        f"{_RFCN}/quickstart/fp32_accuracy.sh": _ACCURACY.encode(),
-        f"{_RFCN}/pretrained_model/rfcn_fp32_model.tar.gz": _archive(),
         "/usr/local/bin/aws": _AWS.encode(),
         "/tensorflow/models/research/object_detection/code.py": b"code\n",
     }
     for path, data in files.items():
         cluster.put(path, data)
+    furnish_rfcn(cluster, PREPROCESSING, "/workspace/rfcn-fp32-inference", "fp32_accuracy.sh")
+
+
+def furnish_rfcn(cluster: Cluster, preprocessing_file: str, model_dir: str, script: str) -> None:
+    """Put what the images of R-FCN have where its parameters may say it is."""
+    cluster.put(preprocessing_file, preprocessing())
+    cluster.put(f"{model_dir}/quickstart/{script}", _ACCURACY.encode())
+    cluster.put(f"{model_dir}/pretrained_model/rfcn_fp32_model.tar.gz", _archive())
 
 
 def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
@@ -135,18 +139,20 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
                     file.write_text("s3://bucket\n")
 
 
-def store_data(cluster: Cluster, workloads: Sequence[Object]) -> None:
-    """Make the directory of the input data on every storage of some workloads."""
-    for item in workloads:
-        for each in _volumes(item):
-            if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
-                (cluster.storage(each) / "datasets").mkdir(exist_ok=True)
+def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
+    """Make the directories of the input data on every storage of some objects, where their environment says."""
+    environments = [item["data"] for item in objects if item["kind"] == "ConfigMap" and "data" in item]
+    named = [each["DATASET_DIR"] for each in environments if each.get("DATASET_DIR", "").startswith("/data/")]
+    for each in _volumes(list(objects)):
+        if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            for path in named:
+                (cluster.storage(each) / PurePosixPath(path).relative_to("/data")).mkdir(parents=True, exist_ok=True)
 
 
 def _volumes(value: Any) -> Iterator[Object]:
     """Yield the volumes of all pods in a workload."""
-    if isinstance(value, dict):
-        yield from value.get("volumes", [])
+    if isinstance(value, dict) and isinstance(value.get("volumes"), list):
+        yield from value["volumes"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
         yield from _volumes(each)
 
@@ -156,7 +162,7 @@ def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
-            base_path = environment.environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
+            base_path = environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
             for mount in container["volumeMounts"] if base_path else []:
                 if mount.get("readOnly") and PurePosixPath(base_path).is_relative_to(mount["mountPath"]):
                     below = PurePosixPath(base_path).relative_to(mount["mountPath"])

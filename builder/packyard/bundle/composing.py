@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,17 +76,22 @@ def _key(name: str) -> Digest:
 
 
 def _to_bytes(use_cases: Sequence[PackageFiles], options: Sequence[str], nothing: Idle) -> bytes:
-    listed = [
-        (item.where, item.krmfile.decode(), {path: data.decode() for path, data in item.resources.items()})
-        for item in use_cases
-    ]
+    listed = [(item.where, item.krmfile.decode(), *map(_texts, (item.resources, item.patches))) for item in use_cases]
     return zlib.compress(json.dumps([listed, options, idle.document(nothing)]).encode(), 1)
 
 
 def _parse(data: bytes) -> UseCases:
     listed, options, nothing = json.loads(archive.inflate(data))
     files = [
-        PackageFiles(krmfile.encode(), {path: text.encode() for path, text in resources.items()}, str(where))
-        for where, krmfile, resources in listed
+        PackageFiles(krmfile.encode(), _data(resources), str(where), patches=_data(patches))
+        for where, krmfile, resources, patches in listed
     ]
     return UseCases(files, [str(name) for name in options], idle.parse(nothing))
+
+
+def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: data.decode() for path, data in files.items()}
+
+
+def _data(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}

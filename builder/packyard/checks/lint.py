@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from packyard.checks import catalogue, mpi, names, practice, references, rules, schema, selectors, setters, workload
+from packyard.checks import (
+    catalogue,
+    mpi,
+    names,
+    options,
+    practice,
+    references,
+    rules,
+    schema,
+    selectors,
+    setters,
+    workload,
+)
 from packyard.checks.finding import Finding
 from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
@@ -28,7 +40,7 @@ def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] 
 
 
 def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Sequence[Judge]) -> list[Finding]:
-    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
+    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped), *options.check(package)]
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, package, judges) if judges else ()
     found += [item for item in by_schema if (item.file, item.line, item.column) not in explained]

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
     from packyard.bundle import tree
-    from packyard.source import kustomization, package
+    from packyard.source import compose, kustomization, package
     from packyard.source import workspace as sources_of
     from packyard.work.reads import Reads
 
@@ -61,6 +61,7 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form:
             described = package.read(here, name)
             for use_case in described.use_cases:
                 path = f"{name}/{use_case.path}"
+                compose.plain(here, described, use_case)  # which refuses what kustomize would refuse later
                 written = kustomization.write(here, use_case, out_dir.resolve() / path)
                 folders[path] = {"kustomization.yaml": written}
     made = [out_dir / path for path in tree.write_folders(folders, out_dir)]

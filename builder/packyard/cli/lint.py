@@ -19,7 +19,7 @@ from packyard.cli import fanout, output, sources, state
 from packyard.errors import BeyondError, InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
-from packyard.setters.directory import find_packages, read_package
+from packyard.setters.directory import find_packages, read_package, read_resources
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import FILE, Workspace, built_in, find
 from packyard.text.document import decode
@@ -92,7 +92,8 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     tree = Tree(folder)
     state.tell_pending(tree)
     for package in find_packages(tree, recursive=True):
-        yield folder / package, read_package(tree, package)
+        files = read_package(tree, package)
+        yield folder / package, files.with_patches(read_resources(tree, package, suffixes=(".json6902",)))
 
 
 def _of_options(directory: Path) -> Iterator[Finding]:

@@ -65,7 +65,9 @@ def read_package(tree: Tree, package: str) -> PackageFiles:
     return PackageFiles(krmfile, resources, where, name=name, kptfile=kptfile, nested=nested)
 
 
-def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict[str, bytes]:
+def read_resources(
+    tree: Tree, package: str, *, below_too: bool = False, suffixes: tuple[str, ...] = (".yaml", ".yml")
+) -> dict[str, bytes]:
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
     ignored = _Ignore(tree, prefix)
@@ -80,7 +82,7 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
             and not ignored(below + name, folder=True)
         ]
         for name in files:
-            if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
+            if name.endswith(suffixes) and not ignored(below + name, folder=False):
                 resources[below + name] = tree.read(prefix + below + name)
     return resources
 

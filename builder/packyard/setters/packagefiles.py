@@ -22,10 +22,11 @@ class PackageFiles(Value):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``.
+    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``. ``patches``
+    are files of RFC 6902, in which nothing is bound, for those who look at them.
     """
 
-    __slots__ = ("kptfile", "krmfile", "name", "nested", "resources", "where")
+    __slots__ = ("kptfile", "krmfile", "name", "nested", "patches", "resources", "where")
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class PackageFiles(Value):
         name: str = NAME,
         kptfile: bytes | None = None,
         nested: Mapping[str, bytes] | None = None,
+        patches: Mapping[str, bytes] | None = None,
     ) -> None:
         self.krmfile = krmfile
         self.resources = resources
@@ -43,6 +45,7 @@ class PackageFiles(Value):
         self.name = name
         self.kptfile = kptfile
         self.nested: Mapping[str, bytes] = nested or {}
+        self.patches: Mapping[str, bytes] = patches or {}
 
     @property
     def is_of_kustomize(self) -> bool:
@@ -64,7 +67,12 @@ class PackageFiles(Value):
             name=self.name,
             kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
             nested={path: files.get(path, data) for path, data in self.nested.items()},
+            patches=self.patches,
         )
+
+    def with_patches(self, patches: Mapping[str, bytes]) -> PackageFiles:
+        """Return the package with these patches."""
+        return self.replaced(patches=patches)
 
 
 def read_krmfile(package: PackageFiles) -> Krmfile:

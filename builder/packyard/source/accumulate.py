@@ -67,14 +67,11 @@ class Object:
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        before = self.identity
         self._identity = self._working = None
         copied = patch.clone(self.root)
         assert isinstance(copied, MappingNode)
         self.root = copied
         patch.merge(self.root, root)
-        if self.identity[:2] != before[:2] or self.identity[3] != before[3]:
-            raise InputError(self.problem("a strategic merge cannot change kind or name: use an RFC 6902 patch"))
 
     def replace(self, target: replacement.Target, value: Node) -> None:
         """Put a value into fields."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions
+from packyard.setters.krmfile import EMPTY
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
@@ -50,7 +51,7 @@ class Composed:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
+        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
 
     def rows(self) -> list[Row]:
         """Return a row per setter, in the order of the Krmfile."""

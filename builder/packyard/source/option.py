@@ -17,6 +17,7 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
+from packyard.setters.krmfile import EMPTY
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
 from packyard.source import parts, rules
@@ -63,7 +64,8 @@ class Options:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the directory of the options as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, b""), resources, where)
+        patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
+        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where, patches=patches)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]) -> Options:

@@ -19,9 +19,10 @@ def main():
     def train_step(inputs):
         images, labels = inputs
         with tf.GradientTape() as tape:
-            loss = tf.nn.compute_average_loss(losses(labels, model(images, training=True)), global_batch_size=batch_size)
+            found = losses(labels, model(images, training=True))
+            loss = tf.nn.compute_average_loss(found, global_batch_size=batch_size)
         gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
     @tf.function

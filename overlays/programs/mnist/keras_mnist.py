@@ -14,7 +14,7 @@ DATASET_DIR, OUTPUT_DIR = (pathlib.Path(os.environ[name]) for name in ("DATASET_
 
 
 def dataset(batch_size):
-    """Return the images with their labels, without end, in batches for all workers together, and how many make a pass."""
+    """Return batches for all workers together, without end, and how many of them are one pass over the data."""
     with numpy.load(DATASET_DIR / "mnist.npz") as arrays:
         images, labels = arrays["x_train"], arrays["y_train"]
     images = (images[..., numpy.newaxis] / 255.0).astype("float32")

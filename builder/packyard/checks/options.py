@@ -1,0 +1,216 @@
+"""Faults of Components that go into a package for users to add: what hits something else after an edit by hand.
+
+    - {op: test, path: /spec/template/spec/containers/0/name, value: training}      says whom the index means
+    - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: …}
+    - {op: test, path: /spec/template/spec/tolerations, value: null}                says that no list gets lost
+    - {op: copy, from: /spec/option/tolerations, path: /spec/template/spec/tolerations}
+
+What a Component puts below ``/spec/option`` for a moment, to copy it from there, is its own. A strategic merge replaces
+the lists of custom resources, and those of built-in kinds that have no merge key.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from packyard.checks.finding import Finding
+from packyard.checks.parsed import findings
+from packyard.errors import InputError
+from packyard.setters.comment import parse
+from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.place import find_comments
+from packyard.text import aliases
+from packyard.text.document import decode, mappings, parse_text
+from packyard.text.node import Document, Node, Scalar, Source
+from packyard.text.node import Mapping as MappingNode
+from packyard.text.node import Sequence as SequenceNode
+
+_KUSTOMIZATION = "kustomization.yaml"
+_OWN = "/spec/option/"
+#: The lists that a strategic merge joins item by item in built-in kinds.
+_MERGED = frozenset(
+    (
+        *("containers", "initContainers", "ephemeralContainers", "volumes", "volumeMounts", "volumeDevices", "env"),
+        *("ports", "imagePullSecrets", "secrets", "hostAliases", "topologySpreadConstraints"),
+    )
+)
+#: Lists of mappings, which no operation may write over.
+_LISTS = _MERGED | {"envFrom", "tolerations", "nodeSelectorTerms", "matchExpressions"}
+_BUILT_IN = frozenset(
+    (
+        *("ConfigMap", "CronJob", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "Pod", "ReplicaSet"),
+        *("Secret", "Service", "ServiceAccount", "StatefulSet"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """A patch of a Component: its documents, the kinds that it is for, and the lines above it in its file."""
+
+    documents: Sequence[Document]
+    kinds: str
+    file: str
+    above: int = 0
+
+    def finding(self, rule: str, node: Node, message: str, hint: str) -> Finding:
+        """Find an error at a node of the patch, by its place in the file."""
+        line, column = node.source.locate(node.start)
+        return Finding(
+            file=self.file,
+            line=line + self.above,
+            column=column if not self.above else 1,
+            rule=rule,
+            severity="error",
+            message=message,
+            hint=hint,
+        )
+
+
+@dataclass(slots=True)
+class _Tested:
+    """The paths that were found empty, by the kinds of objects, in the patches of one Component up to here."""
+
+    empty: set[tuple[str, str]] = field(default_factory=set)
+
+    def is_empty(self, kinds: str, path: str) -> bool:
+        """Say whether nothing is at a path, or above it."""
+        steps = path.split("/")
+        return any((kinds, "/".join(steps[:end])) in self.empty for end in range(2, len(steps) + 1))
+
+
+def check(package: PackageFiles) -> Iterator[Finding]:
+    """Find what is wrong with the Components of a package."""
+    for path, data in package.resources.items():
+        if posixpath.basename(path) == _KUSTOMIZATION and b"Component" in data:
+            yield from _component(package, path, data)
+
+
+def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Finding]:
+    tested = _Tested()
+    try:
+        (document,) = parse_text(Source(package.where + path, decode(data, path)[1]))
+    except (InputError, ValueError):  # of which others tell
+        return
+    root = document.root
+    if not isinstance(root, MappingNode) or root.text("kind") != "Component":
+        return
+    for entry in mappings(root.get("patches")):
+        try:
+            patch = _read(package, path, entry)
+        except InputError as error:
+            yield from findings(error)
+            continue
+        for each in patch.documents if patch else ():
+            assert patch is not None
+            if isinstance(each.root, SequenceNode):
+                yield from _comments(patch, each)
+                yield from _operations(patch, mappings(each.root), tested)
+            elif isinstance(each.root, MappingNode):
+                yield from _comments(patch, each) if patch.above else ()
+                kinds = re.findall(r"\w+", patch.kinds or each.root.text("kind"))
+                joins = all(kind in _BUILT_IN for kind in kinds)
+                yield from _lists(patch, each.root, "", tested, joins=joins)
+
+
+def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None:
+    """Read a patch, inline or of a file of the package."""
+    target, inline = entry.mapping("target"), entry.get("patch")
+    kinds = target.text("kind") if target else ""
+    if isinstance(inline, Scalar):
+        file, above = inline.source.name, inline.source.locate(inline.start)[0]
+        source = Source(f"{file} (patch in line {above})", inline.value)
+    else:
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.text("path")))
+        data = package.resources.get(name, package.patches.get(name))
+        if data is None:
+            return None
+        file, above = package.where + name, 0
+        source = Source(file, decode(data, file)[1])
+    documents = parse_text(source)
+    for document in documents:
+        aliases.follow(document)
+    return _Patch(documents, kinds, file, above)
+
+
+def _comments(patch: _Patch, document: Document) -> Iterator[Finding]:
+    """Find setter comments where no kustomize looks for any."""
+    for comment in (*document.head, *document.tail, *find_comments(document)):
+        if reference := parse(comment.text):
+            where = Scalar(document.source, comment.start, comment.end, "", "plain", None, None)
+            message = f"the comment for {reference.name} binds nothing here: kustomize looks for none in this patch"
+            hint = "put the value into a strategic merge in a .yaml file, or take the comment out"
+            yield patch.finding("unbound-in-patch", where, message, hint)
+
+
+def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Tested) -> Iterator[Finding]:
+    """Judge operations in their order."""
+    known: set[str] = set()  # where something was tested
+    own: set[str] = set()  # what came with the patch
+    for operation in operations:
+        kind, path = operation.text("op"), operation.text("path")
+        value = operation.get("value")
+        if kind == "test":
+            if isinstance(value, Scalar) and value.style == "plain" and value.value in ("", "~", "null"):
+                tested.empty.add((patch.kinds, path))
+            else:
+                known.add(path)
+            continue
+        node = operation.get("path") or operation
+        for field_name in ("path", "from"):
+            yield from _indices(patch, operation, field_name, known, own)
+        if kind == "remove" and path.rpartition("/")[2] in _LISTS and not path.startswith(_OWN):
+            message = f"all of {path} goes, also what was put there by hand"
+            yield patch.finding("list-replaced", node, message, "remove one item, after a test of its name")
+        is_safe = _is_below(path, own) or (kind != "replace" and tested.is_empty(patch.kinds, path))
+        if kind != "remove" and _replaces(path, value) and not is_safe:
+            message = f"this replaces the whole list {path}, also what was put there by hand"
+            hint = f"append to it by {path}/-, or put {{op: test, path: {path}, value: null}} before"
+            yield patch.finding("list-replaced", node, message, hint)
+        own.add(path)
+
+
+def _replaces(path: str, value: Node | None) -> bool:
+    """Say whether what stands at a path is a list of mappings."""
+    last = path.rpartition("/")[2]
+    is_list = isinstance(value, SequenceNode) and any(isinstance(item.value, MappingNode) for item in value.items)
+    return not path.startswith(_OWN) and last != "-" and not last.isdecimal() and (is_list or last in _LISTS)
+
+
+def _is_below(path: str, others: set[str]) -> bool:
+    """Say whether a path is one of others, or below one."""
+    return any(f"{path}/".startswith(f"{other}/") for other in others)
+
+
+def _indices(patch: _Patch, operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
+    """Find an index in a path that nothing says whom it means: no test at or below the item comes before."""
+    node, path = operation.get(name), operation.text(name)
+    steps = path.split("/")
+    is_insertion = operation.text("op") == "add" and name == "path" and steps[-1] == "0"
+    for end, step in enumerate(steps[:-1] if is_insertion else steps, 1):
+        item = "/".join(steps[:end])
+        if not step.isdecimal() or path.startswith(_OWN) or _is_below(item, own):
+            continue
+        if any(_is_below(each, {item}) for each in known):
+            continue
+        message = f"nothing says which item {item} is: after an edit by hand it may be another"
+        hint = f"put {{op: test, path: {item}/name, value: …}} before"
+        yield patch.finding("unguarded-index", node or operation, message, hint)
+        return
+
+
+def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, *, joins: bool) -> Iterator[Finding]:
+    """Find lists of a strategic merge that replace those of an object; ``joins`` says that those with a key do not."""
+    for entry in node.entries:
+        here = f"{path}/{entry.name}"
+        if isinstance(entry.value, MappingNode):
+            yield from _lists(patch, entry.value, here, tested, joins=joins)
+        elif isinstance(entry.value, SequenceNode):
+            is_joined = joins and entry.name in _MERGED
+            if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
+                message = f"this replaces the whole list {here}, also what was put there by hand"
+                hint = f"test before that there is none, or copy its items from {_OWN[:-1]}"
+                yield patch.finding("list-replaced", entry.key, message, hint)
