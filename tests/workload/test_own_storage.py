@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from usecases import PACKAGES
-from workload import catalogue, deploy
+from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object
 from workload.pod import Pod
@@ -51,6 +51,20 @@ def test_a_run_can_write_once_own_storage_gave_its_directory_to_the_group(new_cl
     trained = start(TRAINING, cluster)
     assert trained.wait() == 0, trained.log
     assert [path.name for path in claim(cluster).iterdir()] == ["nobody-here"]
+
+
+def test_staging_can_write_where_own_storage_gave_the_group_that_directory_too(new_cluster: NewCluster) -> None:
+    staging = "mask-rcnn-fp32-training-k8s/staging/user-allocated-pvc"
+    cluster = new_cluster([])
+    cluster.applies_fs_group = False
+    zoo.furnish(cluster)
+    refused = start(staging, cluster)
+    assert refused.wait() != 0
+    assert "Permission denied" in refused.log
+    given = start(staging.replace("staging", "own-storage"), cluster)
+    assert given.wait() == 0, given.log
+    copied = start(staging, cluster)
+    assert copied.wait() == 0, copied.log
 
 
 @pytest.mark.parametrize("name", OWNERS)

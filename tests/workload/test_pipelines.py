@@ -41,15 +41,17 @@ def set_objects(name: str, **values: object) -> list[Object]:
     return catalogue.set_objects(*USE_CASES[name], **values)
 
 
-def furnished(new_cluster: NewCluster, objects: list[Object], data: Mapping[str, str]) -> tuple[Cluster, Path]:
-    """Return a cluster whose storage holds the input data, and that storage."""
+def furnished(
+    new_cluster: NewCluster, objects: list[Object], data: Mapping[str, str], volume_name: str = "storage"
+) -> tuple[Cluster, Path]:
+    """Return a cluster one of whose volumes, or its directory for input data, holds that, and the volume."""
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
     (workflow,) = deploy.of_kind(objects, "Workflow")
-    (volume,) = [each for each in workflow["spec"]["volumes"] if each["name"] == "storage"]
+    (volume,) = [each for each in workflow["spec"]["volumes"] if each["name"] == volume_name]
     storage = cluster.storage(volume)
     for path, text in data.items():
-        file = storage / "datasets" / path
+        file = storage / ("datasets" if volume_name == "storage" else "") / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return cluster, storage
@@ -143,6 +145,29 @@ def test_measures_the_accuracy_on_the_records_that_the_zoo_makes_of_the_images(
     (records,) = folder.rglob("records")
     assert records.parent.name == "output"
     assert sorted(file.name for file in records.iterdir()) == ["annotations", "coco_val.record", "val2017"]
+
+
+def test_measures_the_accuracy_where_everything_is_elsewhere(new_cluster: NewCluster) -> None:
+    places = {"PREPROCESS_DIR": "/opt/coco", "PREPROCESS_SCRIPT": "make.sh", "MODEL_DIR": "/opt/rfcn"}
+    places |= {"MODEL_SCRIPT": "measure.sh", "DATASET_DIR": "/datasets/of/mine", "OUTPUT_DIR": "results/final"}
+    names = {"PVC_PATH": "/mnt/disk", "MODEL_NAME": "mine", "RUN_NAME": "second", "CPUS": "3"}
+    objects = set_objects(f"{RFCN}/pipeline/user-allocated-pvc", **places, **names)
+    cluster, folder = furnished(new_cluster, objects, {f"of/mine/{path}": text for path, text in COCO.items()})
+    zoo.furnish_rfcn(cluster, "/opt/coco/scripts/make.sh", "/opt/rfcn", "measure.sh")
+    pods = run(cluster, objects)
+    assert ends(pods) == [("preprocess", 0), ("test", 0)]
+    assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
+    assert pods[1].records[0]["environment"]["TF_NUM_INTRAOP_THREADS"] == "3"
+    assert (folder / "nobody-here/mine/second/results/final/records/coco_val.record").is_file()
+
+
+@pytest.mark.parametrize("option", ["dataset-claim", "dataset-host-path"])
+def test_links_images_that_an_option_brings(option: str, kustomize5: Path, new_cluster: NewCluster) -> None:
+    objects = catalogue.with_option(kustomize5, *USE_CASES[f"{RFCN}/pipeline/user-allocated-pvc"], option)
+    cluster, _ = furnished(new_cluster, objects, COCO, volume_name="dataset")
+    pods = run(cluster, objects)
+    assert ends(pods) == [("preprocess", 0), ("test", 0)]
+    assert "graph\n1.jpg\n2.jpg\ncode\n" in pods[1].log
 
 
 def test_the_zoo_makes_no_records_where_images_are_not_linked_to_them(new_cluster: NewCluster) -> None:

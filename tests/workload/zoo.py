@@ -22,7 +22,6 @@ PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
-_RFCN = "/workspace/rfcn-fp32-inference"
 _MODEL = "rfcn_resnet101_coco_2018_01_28"
 _GRAPH = f"{_MODEL}/frozen_inference_graph.pb"
 
@@ -109,14 +108,19 @@ def furnish(cluster: Cluster) -> None:
     files = {
         _NOTE: Path(__file__).with_name("program.py").read_bytes(),
         f"{wide_deep}/quickstart/fp32_training_check_accuracy.sh": _TRAIN.encode(),
-        PREPROCESSING: preprocessing(),
-        f"{_RFCN}/quickstart/fp32_accuracy.sh": _ACCURACY.encode(),
-        f"{_RFCN}/pretrained_model/rfcn_fp32_model.tar.gz": _archive(),
         "/usr/local/bin/aws": _AWS.encode(),
         "/tensorflow/models/research/object_detection/code.py": b"code\n",
     }
     for path, data in files.items():
         cluster.put(path, data)
+    furnish_rfcn(cluster, PREPROCESSING, "/workspace/rfcn-fp32-inference", "fp32_accuracy.sh")
+
+
+def furnish_rfcn(cluster: Cluster, preprocessing_file: str, model_dir: str, script: str) -> None:
+    """Put what the images of R-FCN have where its parameters may say it is."""
+    cluster.put(preprocessing_file, preprocessing())
+    cluster.put(f"{model_dir}/quickstart/{script}", _ACCURACY.encode())
+    cluster.put(f"{model_dir}/pretrained_model/rfcn_fp32_model.tar.gz", _archive())
 
 
 def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
