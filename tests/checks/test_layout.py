@@ -51,17 +51,6 @@ def test_the_krmfile_is_written_at_each_set() -> None:
     assert found.message.startswith("3.8.7 breaks this line behind column 80")
 
 
-def test_a_set_must_not_make_the_line_of_a_setter_too_long() -> None:
-    """3.8.7 breaks the line before isSet: true where what stands before, with its comma, ends behind column 80."""
-    krmfile = KRMFILE.replace("{setter: {name: A, ", f"{{setter: {{name: A, setBy: {'b' * 24}, ")
-    assert krmfile.splitlines()[3].index("}}") == 79
-    assert judged(BOUND, krmfile) == []
-    longer = krmfile.replace("bbb,", "bbbb,")
-    (found,) = judged(BOUND, longer)
-    assert (found.file, found.line, found.rule) == ("Krmfile", 4, "rewritten")
-    assert judged(BOUND, longer, shipped=False) == []
-
-
 def test_a_root_that_is_no_mapping_stops_a_set_of_the_whole_directory() -> None:
     package = PackageFiles(KRMFILE.encode(), {"a.yaml": BOUND.encode(), "b.yaml": b"# A list.\n- b\n"})
     (found,) = lint(package)

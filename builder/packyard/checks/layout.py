@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.checks.finding import Finding, error, finding, warning
+from packyard.checks.finding import Finding, error, finding
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
-from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles
 from packyard.text import fixedpoint
 from packyard.text.document import decode
 from packyard.text.node import Mapping, Source
-from packyard.text.rewritten import WIDTH
 
 
 def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
@@ -35,20 +33,6 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
             message = f"{found[0].message}; so it is with {len(found) - 1} more in this file"
             found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
         yield from (finding("rewritten", "warning", problem) for problem in found)
-    if shipped and parsed.krmfile:
-        yield from _growing(parsed.krmfile)
-
-
-def _growing(krmfile: Krmfile) -> Iterator[Finding]:
-    """Find setters in brackets that get too long for their line once ``isSet: true`` stands behind their value."""
-    for entry in krmfile.entries:
-        body = entry.value.mapping("x-k8s-cli", "setter") if isinstance(entry.value, Mapping) else None
-        if body is None or not body.flow or not body.entries or body.entry("isSet"):
-            continue
-        last = body.entries[-1].value
-        if last.source.locate(last.end)[1] > WIDTH:  # with the comma behind it
-            message = f"a set adds isSet: true behind column {WIDTH}, before which 3.8.7 breaks the line"
-            yield warning("rewritten", last.source, last.start, message, "shorten the value")
 
 
 def _rewritten(name: str, data: bytes) -> list[Problem]:
