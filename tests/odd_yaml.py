@@ -163,8 +163,9 @@ class Maker:
         if not flow and self.one_in(10):
             self.anchors.append(f"n{len(self.anchors)}_{self.comments}_{self.rng.randrange(10**6)}")
             return f"&{self.anchors[-1]} v"
-        if self.anchors and self.one_in(8):
-            return f"*{self.rng.choice(self.anchors)}" + (" " if flow else "")
+        written = [name for name in self.anchors if any(f"&{name} " in line for line in self.lines)]
+        if written and self.one_in(8):
+            return f"*{self.rng.choice(written)}" + (" " if flow else "")
         found = self.rng.choice(SCALARS)
         if flow or self.tame:
             found = found if found.isalnum() or found[0] in "'\"" else "plain"

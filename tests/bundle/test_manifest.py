@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from packyard.bundle import record
 from packyard.bundle.archive import Member
-from packyard.bundle.manifest import FILE, Manifest, Parameter, UseCase, file_digests
-from packyard.bundle.requirements import Requirement
+from packyard.bundle.manifest import FILE, Manifest, UseCase, file_digests
 from packyard.errors import IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
@@ -20,18 +19,65 @@ MANIFEST = Manifest(
     name="bert",
     version="v1.2.0",
     model={"name": "bert", "precision": "fp32"},
+    images=("model-zoo:2.7.0",),
+    moved={"MEMORY_LIMIT": "the line `memory` of job.yaml"},
     files=file_digests(MEMBERS),
     use_cases={
         "quickstart/multi-node/user-mounted-nfs": UseCase(
-            setters={
-                "NFS_SERVER": Parameter(type="string", required=True, default="", description="Naïve"),
-                "BATCH_SIZE": Parameter(type="integer", required=False, default=64, description=""),
-            },
-            images=("model-zoo:2.7.0",),
-            requirements=(Requirement(kind="NFS", name=":"),),
-        )
+            setters={"BATCH_SIZE": "64", "NFS_SERVER": None, "NAMES": ("a", "é")},
+            requires=("NFS NFS_SERVER:NFS_PATH", "PodSecurity baseline"),
+        ),
+        "quickstart/options": UseCase(setters={}),
     },
 )
+TEXT = """\
+{
+  "apiVersion": "packyard/v1",
+  "kind": "Bundle",
+  "name": "bert",
+  "version": "v1.2.0",
+  "model": {"name": "bert", "precision": "fp32"},
+  "images": ["model-zoo:2.7.0"],
+  "moved": {"MEMORY_LIMIT": "the line `memory` of job.yaml"},
+  "useCases": {
+    "quickstart/multi-node/user-mounted-nfs": {
+      "requires": ["NFS NFS_SERVER:NFS_PATH", "PodSecurity baseline"],
+      "setters": {"BATCH_SIZE": "64", "NAMES": ["a", "é"], "NFS_SERVER": null}
+    },
+    "quickstart/options": {
+      "setters": {}
+    }
+  },
+  "files": {
+    "README.md": "sha256:README",
+    "a/é.yaml": "sha256:JOB"
+  }
+}
+"""
+#: As bundles had it that told all of each setter.
+OLD = {
+    "apiVersion": "packyard/v1",
+    "kind": "Bundle",
+    "name": "bert",
+    "version": "1.0.0",
+    "model": {"name": "bert"},
+    "files": {},
+    "useCases": {
+        "multi-node": {
+            "setters": {
+                "NFS_SERVER": {"type": "string", "required": True, "default": None, "description": ""},
+                "BATCH_SIZE": {"type": "integer", "required": False, "default": 64, "description": "x"},
+                "VERBOSE": {"type": "boolean", "required": False, "default": True, "description": "x"},
+                "NAMES": {"type": "array", "required": False, "default": ["a"], "description": "x"},
+            },
+            "images": ["b:1", "a:1"],
+            "requirements": [
+                {"kind": "NFS", "name": ":", "detail": ""},
+                {"kind": "CustomResourceDefinition", "name": "mpijobs.kubeflow.org", "detail": "kubeflow.org/v2beta1"},
+            ],
+        }
+    },
+}
 
 
 def changed(**fields: Any) -> bytes:
@@ -55,11 +101,23 @@ def test_writes_what_json_would_write(document: dict[str, object]) -> None:
     assert record.to_bytes(document) == expected.encode()
 
 
-def test_is_readable_json_with_sorted_keys_and_a_final_newline() -> None:
-    data = MANIFEST.to_bytes()
-    document = json.loads(data)
-    assert data == (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-    assert (document["apiVersion"], document["kind"]) == ("packyard/v1", "Bundle")
+def test_has_a_line_a_file_and_two_a_use_case() -> None:
+    readme, job = MANIFEST.files.values()
+    assert MANIFEST.to_bytes().decode() == TEXT.replace("sha256:README", readme).replace("sha256:JOB", job)
+
+
+def test_reads_the_older_form_and_keeps_its_bytes() -> None:
+    data = record.to_bytes(OLD)
+    read = Manifest.parse(data)
+    assert read.images == ("a:1", "b:1")
+    assert read.use_cases["multi-node"].setters == {
+        "NFS_SERVER": None,
+        "BATCH_SIZE": "64",
+        "VERBOSE": "true",
+        "NAMES": ("a",),
+    }
+    assert read.use_cases["multi-node"].requires == ("NFS :", "CustomResourceDefinition mpijobs.kubeflow.org")
+    assert read.to_bytes() == data
 
 
 def test_does_not_depend_on_the_version_of_packyard() -> None:
@@ -70,10 +128,11 @@ def test_does_not_depend_on_the_version_of_packyard() -> None:
 
 def test_keeps_unknown_fields_at_every_level() -> None:
     document = json.loads(MANIFEST.to_bytes())
-    (use_case,) = document["useCases"].values()
-    for level in (document, use_case, use_case["setters"]["NFS_SERVER"], use_case["requirements"][0]):
+    (use_case, _) = document["useCases"].values()
+    for level in (document, use_case):
         level["fromTheFuture"] = {"deep": [1, None, "é"]}
-    data = (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    data = Manifest.parse(json.dumps(document).encode()).to_bytes()
+    assert json.loads(data) == document
     assert Manifest.parse(data).to_bytes() == data
 
 
@@ -109,12 +168,11 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
         (changed(files={"a": "md5:0"}), r"files\.a: 'md5:0' is not a digest"),
         (changed(model={"a": []}), r"model\.a: expected a text"),
         (changed(useCases={"x": {}}), r"useCases\.x\.setters: is missing"),
-        (changed(useCases={"x": {"setters": {"A": {"type": "", "required": 0}}}}), r"A\.required: expected true or"),
-        (changed(useCases={"x": {"setters": {}, "images": [1]}}), r"useCases\.x\.images\[0\]: expected a text"),
-        (
-            changed(useCases={"x": {"setters": {}, "images": [], "requirements": [0]}}),
-            r"requirements\[0\]: expected an",
-        ),
+        (changed(useCases={"x": {"setters": {"A": 1}}}), r"useCases\.x\.setters\.A: expected a text, a list"),
+        (changed(useCases={"x": {"setters": {"A": [1]}}}), r"useCases\.x\.setters\.A: expected a text, a list"),
+        (changed(useCases={"x": {"setters": {}, "requires": [1]}}), r"useCases\.x\.requires\[0\]: expected a text"),
+        (changed(images=[1]), r"images\[0\]: expected a text"),
+        (changed(moved={"A": 1}), r"moved\.A: expected a text"),
     ],
 )
 def test_says_where_a_damaged_manifest_is_wrong(data: bytes, message: str) -> None:

@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import optioned
 import reading
-import real
+import tiny
 from running import done, packyard
-
-USE_CASE = real.REPOSITORY / "tests/source/cases/bert-large-fp32-training-k8s/multi-node/user-mounted-nfs"
-POLICY = "network-policy"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(USE_CASE, tmp_path / "use-case")
-    return tmp_path / "use-case"
+    return optioned.package(tmp_path) / optioned.SINGLE
 
 
 def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
     before = reading.files(folder)
-    assert done("enable", ".", POLICY, cwd=folder).split() == ["Krmfile", "kustomization.yaml", "network-policy.yaml"]
+    first = packyard("enable", ".", "queue", cwd=folder)
+    assert first.stdout == "kustomization.yaml\n"
+    assert first.stderr == (
+        ".: queue is enabled\nqueue has the values QUEUE_NAME (default); to set one: packyard set . QUEUE_NAME=VALUE\n"
+    )
     after = reading.files(folder)
-    again = packyard("enable", ".", POLICY, cwd=folder)
-    assert (again.returncode, again.stdout, again.stderr) == (0, "", ".: network-policy is enabled already\n")
+    again = packyard("enable", ".", "queue", cwd=folder)
+    assert (again.returncode, again.stdout) == (0, "")
+    assert again.stderr == ".: queue is enabled already, nothing changed\n"
     assert reading.files(folder) == after
-    done("undo", cwd=folder)
+    assert packyard("undo", cwd=folder).stderr == "taken back: enable queue\n"
     assert reading.files(folder) == before
-    assert packyard("disable", ".", POLICY, cwd=folder).stderr == ".: network-policy is disabled already\n"
+    nothing = packyard("disable", ".", "queue", cwd=folder)
+    assert (nothing.returncode, nothing.stderr) == (0, ".: queue is disabled already, nothing changed\n")
+
+
+def test_what_an_option_requires_is_said(folder: Path) -> None:
+    story = packyard("enable", "dataset-bucket", cwd=folder).stderr
+    assert "S3_BUCKET (has to be set); to set one: packyard set . S3_BUCKET=VALUE" in story
+    story = packyard("enable", "debug", cwd=folder).stderr
+    assert "debug has no values to set; what may be changed in it, its file says: ../../options/debug" in story
 
 
 def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     before = reading.files(folder)
-    there = done("enable", ".", POLICY, "--dry-run", cwd=folder)
+    there = done("enable", ".", "queue", "debug", "--dry-run", cwd=folder)
     assert reading.files(folder) == before
-    done("enable", ".", POLICY, cwd=folder)
+    done("enable", ".", "queue", "debug", cwd=folder)
     after = reading.files(folder)
-    back = done("disable", ".", POLICY, "--dry-run", cwd=folder)
+    back = done("disable", ".", "queue", "debug", "--dry-run", cwd=folder)
     assert reading.files(folder) == after
     subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
     assert reading.files(folder) == before
@@ -49,82 +58,61 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     assert reading.files(folder) == after
 
 
-def test_json_names_what_is_added_and_removed(folder: Path) -> None:
-    (there,) = json.loads(done("enable", ".", POLICY, "--output", "json", cwd=folder))
-    (back,) = json.loads(done("disable", ".", POLICY, "--output", "json", cwd=folder))
-    assert (there["options"], there["state"], back["state"]) == ([POLICY], "enabled", "disabled")
-    assert {item["file"]: item["change"] for item in there["files"]}["network-policy.yaml"] == "added"
-    assert {item["file"]: item["change"] for item in back["files"]}["network-policy.yaml"] == "removed"
+def test_json_says_what_changed(folder: Path) -> None:
+    (there,) = json.loads(done("enable", ".", "queue", "--output", "json", cwd=folder))
+    assert there == {
+        "directory": ".",
+        "state": "enabled",
+        "options": ["queue"],
+        "already": [],
+        "file": "kustomization.yaml",
+        "setters": ["QUEUE_NAME"],
+    }
+    (back,) = json.loads(done("disable", ".", "queue", "debug", "--output", "json", cwd=folder))
+    assert (back["state"], back["options"], back["already"]) == ("disabled", ["queue"], ["debug"])
 
 
-@pytest.mark.parametrize("verb", ["enable", "disable"])
-def test_an_unknown_name_lists_the_options(verb: str, folder: Path) -> None:
-    refused = packyard(verb, ".", "debgu", cwd=folder)
-    assert refused.returncode == 1
-    assert "did you mean 'debug'?" in refused.stderr
-    assert "\n  pull-secret: Pulls images with the credentials" in refused.stderr
-
-
-def test_what_is_added_as_a_component_is_refused(folder: Path) -> None:
-    with (folder / "kustomization.yaml").open("a", encoding="utf-8") as stream:
-        stream.write("components:\n- options/debug\n")
-    before = reading.files(folder)
-    refused = packyard("enable", ".", "debug", cwd=folder)
-    assert refused.returncode == 1
-    assert "kustomization.yaml:9:3: option 'debug' is added here as a component" in refused.stderr
-    assert reading.files(folder) == before
-
-
-def test_names_are_completed(folder: Path) -> None:
-    words = done("complete", "--", "enable", ".", "", cwd=folder).split()
-    assert words == sorted(option.name for option in (folder / "options").iterdir())
-
-
-def test_lint_finds_nothing_where_every_option_is_in(folder: Path) -> None:
-    for name in ("debug", "gpu-nodes", "network-policy", "pull-secret"):
-        done("enable", ".", name, cwd=folder)
-    assert packyard("lint", ".", cwd=folder).stderr == "1 use case, 0 errors, 0 warnings in .\n"
-
-
-def test_the_list_says_which_are_enabled(folder: Path) -> None:
-    done("enable", ".", POLICY, cwd=folder)
+def test_the_list_says_which_are_enabled_and_which_fit(folder: Path) -> None:
+    done("enable", ".", "dataset-claim", cwd=folder)
     lines = done("enable", ".", "--wide", cwd=folder).splitlines()
-    assert lines[0].split() == ["OPTION", "ENABLED", "DESCRIPTION"]
-    marked = {line.split()[0]: line.split()[1] == "yes" for line in lines[1:]}
-    assert {name for name, yes in marked.items() if yes} == {POLICY}
-    listed = json.loads(done("enable", ".", "--output", "json", cwd=folder))
-    assert {item["option"]: item["enabled"] for item in listed} == marked
+    assert lines[0].split() == ["OPTION", "ENABLED", "FITS", "DESCRIPTION"]
+    assert lines[2].split()[:3] == ["dataset-claim", "yes", "yes"]
+    assert "excludes 'dataset-claim', which is enabled" in lines[1]
+    listed = {item["option"]: item for item in json.loads(done("enable", ".", "--output", "json", cwd=folder))}
+    assert sorted(listed) == optioned.NAMES
+    assert {name for name, item in listed.items() if item["enabled"]} == {"dataset-claim"}
+    assert {name for name, item in listed.items() if not item["fits"]} == {"dataset-bucket", "spread"}
+    assert listed["dataset-bucket"]["setters"] == ["S3_BUCKET"]
+    assert listed["queue"]["description"] == "The run waits in a queue of Kueue."
     assert all(len(line) <= 80 for line in done("enable", cwd=folder).splitlines())
 
 
-def test_several_options_are_all_enabled_or_none(folder: Path) -> None:
-    before = reading.files(folder)
-    refused = packyard("enable", ".", POLICY, "debgu", cwd=folder)
-    assert (refused.returncode, reading.files(folder)) == (1, before)
-    together = done("enable", ".", POLICY, "pull-secret", "--dry-run", cwd=folder)
-    done("enable", POLICY, "pull-secret", cwd=folder)
-    after = reading.files(folder)
-    done("undo", cwd=folder)
-    assert reading.files(folder) == before
-    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=together, text=True, check=True)
-    assert reading.files(folder) == after
+@pytest.mark.parametrize("verb", ["enable", "disable"])
+def test_an_unknown_name_gets_the_nearest(verb: str, folder: Path) -> None:
+    refused = packyard(verb, ".", "debgu", cwd=folder)
+    assert refused.returncode == 1
+    assert refused.stderr == "../../options: there is no option 'debgu' (did you mean 'debug'?)\n"
 
 
-def test_below_a_folder_every_use_case_that_has_the_options_is_changed(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "second")
-    shutil.rmtree(tmp_path / "second" / "options" / POLICY)
-    done("enable", tmp_path, POLICY, "-R")
-    assert (folder / "network-policy.yaml").exists()
-    assert not (tmp_path / "second" / "network-policy.yaml").exists()
-    assert packyard("enable", tmp_path, "nothing", "-R").returncode == 1
-    listed = json.loads(done("enable", tmp_path, "-R", "-o", "json"))
-    assert {(Path(item["directory"]).name, item["enabled"]) for item in listed if item["option"] == POLICY} == {
-        ("use-case", True)
-    }
+def test_disable_needs_a_name(folder: Path) -> None:
+    assert packyard("disable", ".", cwd=folder).returncode == 2
 
 
-def test_new_setters_are_named_with_what_has_to_be_set(folder: Path) -> None:
-    story = packyard("enable", "pull-secret", cwd=folder).stderr
-    assert "new setters: IMAGE_PULL_SECRET" in story
-    required = "required: true" in (folder / "options" / "pull-secret" / "Krmfile.option").read_text()
-    assert ("IMAGE_PULL_SECRET (has to be set)" in story) == required
+def test_lint_names_options_that_do_not_apply(folder: Path) -> None:
+    done("enable", ".", "dataset-claim", cwd=folder)
+    tiny.replace(folder / "job.yaml", "- name: training", "- name: mine")
+    linted = packyard("lint", ".", cwd=folder)
+    assert linted.returncode == 1
+    assert "dataset-claim/kustomization.yaml:7:7: error: test failed: /spec/template/spec/containers/0/name" in (
+        linted.stdout
+    )
+
+
+def test_a_package_of_the_older_form_gets_the_line_to_type(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "kustomization.yaml", "resources: [a.yaml]\n")
+    tiny.write(tmp_path / "options/debug/kustomization.yaml", "kind: Component\n")
+    tiny.write(tmp_path / "options/debug/Krmfile.option", "")
+    refused = packyard("enable", ".", "debug", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "(cd . && kustomize edit add component options/debug)" in refused.stderr
+    assert not (tmp_path / "Krmfile").exists()

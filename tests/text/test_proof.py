@@ -176,9 +176,9 @@ def test_parses_only_the_lines_around_the_edits_again(monkeypatch: pytest.Monkey
     text = Text(f"items:\n{body}last: 1\n")
     parsed: list[int] = []
 
-    def counted(source: Source) -> list[Document]:
+    def counted(source: Source, *, is_part: bool) -> list[Document]:
         parsed.append(len(source.text))
-        return parse_text(source)
+        return parse_text(source, is_part=is_part)
 
     monkeypatch.setattr("packyard.text.proof.parse_text", counted)
     scalars = [part.value for part in text.parts if isinstance(part.value, Scalar) and part.value.value == "old"]

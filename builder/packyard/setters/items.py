@@ -107,7 +107,7 @@ def complete(node: Sequence) -> Sequence:
     end = end_of_lines(node)
     while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
         end = line_end(source, below)
-    found = parse_text(Source(source.name, source.text[start:end]))[0].root
+    found = parse_text(Source(source.name, source.text[start:end]), is_part=True)[0].root
     assert isinstance(found, Sequence)
     _move(found, source, start)
     return found

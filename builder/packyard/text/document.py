@@ -64,17 +64,18 @@ def parse_one(data: bytes, name: str) -> Document:
     return documents[0]
 
 
-def parse_text(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
+def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
     """Parse every document of a text and place its comments.
 
     With ``around`` the parts without a comment that holds one of these texts are left out, but for apiVersion and kind
-    of the root: then a large file with few such comments takes little memory.
+    of the root: then a large file with few such comments takes little memory. An alias of what does not stand before
+    it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
     """
     try:
         get_event = Parser(source.text).get_event
         if not around and len(source.text) >= _LONG:
             get_event = _bounded(get_event, source)
-        if _ALIAS.search(source.text):
+        if not is_part and _ALIAS.search(source.text):
             get_event = _checked(get_event, source)
         return Builder(source, around).build(get_event)
     except yaml.MarkedYAMLError as error:
@@ -113,8 +114,8 @@ def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
         if kind is yaml.AliasEvent:
             if event.anchor not in known:
                 line, column = source.locate(event.start_mark.index)
-                message = f"*{event.anchor} refers to nothing before it: there is no &{event.anchor}"
-                hint = "write out what it stood for, or put the anchor back"
+                message = f"*{event.anchor} refers to nothing before it"
+                hint = f"mark what it repeats with &{event.anchor}, or write it out"
                 raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
         elif kind is yaml.DocumentStartEvent:
             known.clear()

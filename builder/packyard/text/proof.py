@@ -78,7 +78,7 @@ def _prove(source: Source, stretch: _Stretch) -> None:
     if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
         raise _refused(source, edits[0].start, "the line below would run into it")
     try:
-        after = parse_text(Source(source.name, new))
+        after = parse_text(Source(source.name, new), is_part=True)
     except InputError as error:
         reason = error.problems[0].message
         raise _refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
@@ -117,7 +117,7 @@ class _Stretch:
     def documents(self) -> list[Document]:
         """The documents of the lines alone."""
         if self._documents is None:
-            self._documents = parse_text(self.source)
+            self._documents = parse_text(self.source, is_part=True)
         return self._documents
 
     @property
@@ -491,7 +491,7 @@ def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
 
 
 def _aliases(source: Source) -> Iterable[Alias]:
-    for document in parse_text(source):
+    for document in parse_text(source, is_part=True):
         for part in parts_below(document.root) if document.root else ():
             if isinstance(part.value, Alias):
                 yield part.value
