@@ -220,7 +220,9 @@ def test_an_unknown_package(tiny: Path) -> None:
 
 def test_an_unknown_base(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
-    build_refused(tiny, r"package\.yaml:13:\d+: .*base: no folder 'singel-node' in .*bases \(did you mean 'single-node'\?\)")
+    build_refused(
+        tiny, r"package\.yaml:13:\d+: .*base: no folder 'singel-node' in .*bases \(did you mean 'single-node'\?\)"
+    )
 
 
 def test_an_unknown_storage(tiny: Path) -> None:

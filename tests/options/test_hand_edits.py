@@ -74,7 +74,9 @@ def _of_containers(user: User) -> list[str]:
 @each_kind
 def test_a_container_that_was_renamed_is_refused(user: User, kustomize5: Path) -> None:
     user.edit(r"^(\s+- name: )(training|mpi-launcher|mpi-worker|node|server|preprocess|test)\b", r"\1mine")
-    user.edit(r"^(\s+- \[\{name: )\w+, template: \w+", r"\1mine, template: mine", 0) if "Workflow" in user.file.read_text() else None
+    user.edit(
+        r"^(\s+- \[\{name: )\w+, template: \w+", r"\1mine, template: mine", 0
+    ) if "Workflow" in user.file.read_text() else None
     for option in _of_containers(user):
         assert_refused(user.add(kustomize5, option), option)
 
@@ -82,9 +84,15 @@ def test_a_container_that_was_renamed_is_refused(user: User, kustomize5: Path) -
 @each_kind
 def test_a_container_in_front_is_refused(user: User, kustomize5: Path) -> None:
     if user.file.name == "workflow.yaml":
-        user.edit(r"^(\s+)templates:$", r"\1templates:\n\1- {name: mine, container: {name: mine, image: mine, envFrom: [], volumeMounts: []}}")
+        user.edit(
+            r"^(\s+)templates:$",
+            r"\1templates:\n\1- {name: mine, container: {name: mine, image: mine, envFrom: [], volumeMounts: []}}",
+        )
     else:
-        user.edit(r"^(\s+)containers:$", r"\1containers:\n\1- {name: mine, image: mine, envFrom: [], volumeMounts: [], resources: {limits: {}}}")
+        user.edit(
+            r"^(\s+)containers:$",
+            r"\1containers:\n\1- {name: mine, image: mine, envFrom: [], volumeMounts: [], resources: {limits: {}}}",
+        )
     for option in _of_containers(user):
         assert_refused(user.add(kustomize5, option), option)
 
@@ -167,7 +175,11 @@ def test_an_option_of_another_package_does_what_it_says_there_or_nothing(
     bucket = yaml.safe_load(BUCKET.read_text())["spec"]["option"]
     others = {place.package: place for place in catalogue.shapes()}
     for option in ("queue", "gpus", "environment"):
-        copies = {(each.option(option) / "kustomization.yaml").read_text(): each for each in others.values() if each.option(option).is_dir()}
+        copies = {
+            (each.option(option) / "kustomization.yaml").read_text(): each
+            for each in others.values()
+            if each.option(option).is_dir()
+        }
         for other in copies.values():
             done = add(kustomize5, user.scratch, user.place.folder, other.option(option))
             assert done.returncode == 0, done.stderr
@@ -190,7 +202,12 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
 ) -> None:
     shutil.copytree(catalogue.root / package, tmp_path / package)
     options = tmp_path / package / "options"
-    values = {"GPUS": "7", "DATASET_SIZE": "7Ti", "DATASET_HOST_PATH": "/seven", "S3_ENDPOINT": "https://seven.example.com"}
+    values = {
+        "GPUS": "7",
+        "DATASET_SIZE": "7Ti",
+        "DATASET_HOST_PATH": "/seven",
+        "S3_ENDPOINT": "https://seven.example.com",
+    }
     setters = re.findall(r"setters\.(\S+):$", (options / "Krmfile").read_text(), re.MULTILINE)
     values |= {name: "seven-value" for name in setters if name not in (*values, "SPREAD_ELSE")}
     for name in setters:

@@ -213,9 +213,7 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(given[0], file, left) if given[0] is path else _in_place(given[0])
     if source.text.startswith("[") and not _is_json(source.text):
-        raise InputError(
-            given[0].problem("a patch that begins with [ has to be JSON", "write an operation a line")
-        )
+        raise InputError(given[0].problem("a patch that begins with [ has to be JSON", "write an operation a line"))
     documents = [document for document in aliases.read(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))
