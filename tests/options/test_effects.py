@@ -1,4 +1,4 @@
-"""Every option does what it says in every use case that it fits, alone and beside others, in kustomize 3.8.7, 4.5.4 and 5.7.1."""
+"""Every option does what it says where it fits, alone and beside others, in kustomize 3.8.7, 4.5.4 and 5.7.1."""
 
 from __future__ import annotations
 
@@ -45,11 +45,8 @@ def _exclude(pair: Sequence[str]) -> bool:
 
 
 def test_each_option_does_what_it_says_where_it_fits(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
-    _judge(
-        kustomize,
-        tmp_path / "builds",
-        [Build(place, (name,)) for place in catalogue.shapes() for name in place.options],
-    )
+    builds = [Build(place, (name,)) for place in catalogue.shapes() for name in place.options]
+    _judge(kustomize, tmp_path / "builds", builds)
 
 
 def test_each_pair_of_options_does_what_both_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
@@ -57,9 +54,7 @@ def test_each_pair_of_options_does_what_both_say(kustomize: Path, catalogue: Cat
     _judge(kustomize, tmp_path / "builds", builds)
 
 
-def test_all_options_at_once_do_what_they_say_in_any_order(
-    kustomize: Path, catalogue: Catalogue, tmp_path: Path
-) -> None:
+def test_all_options_at_once_do_what_they_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = []
     for place in catalogue.shapes():
         for source in [each for each in DATASETS if each in place.options] or [""]:
