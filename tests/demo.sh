@@ -7,8 +7,8 @@ exec 2>&1  # what is told and what is printed, in the order in which it happens
 name=resnet50v1-5-fp32-training-k8s
 version=1.0.0
 use_case=multi-node/user-mounted-nfs
-parameters="NFS_SERVER=10.0.0.5 NFS_PATH=/exports/models PVC_NAME=workdisk USER_ID=1000 USER_NAME=alice"
-parameters="$parameters GROUP_ID=1000 GROUP_NAME=staff FS_ID=2000 DATASET_DIR=/data"
+parameters="NFS_SERVER=10.0.0.5 NFS_PATH=/exports/models PVC_NAME=workdisk USER_ID=1200 USER_NAME=alice"
+parameters="$parameters GROUP_ID=1200 GROUP_NAME=staff FS_ID=2000 DATASET_DIR=/data"
 
 tell() { printf '\n# %s\n' "$@"; }
 
@@ -86,7 +86,7 @@ show "packyard set $use_case NFS_SERVER=10.0.0.5 --dry-run"
 tell "The README's parameters, in all use cases below multi-node that have them:"
 show "packyard set multi-node $parameters -R"
 
-tell "Now it renders: by kustomize or kubectl where one is installed, else by packyard itself:"
+tell "Now it renders, with kustomize or kubectl from PATH, otherwise with packyard's own builder:"
 show "packyard render $use_case > rendered.yaml"
 show "grep -E '^kind|server:|runAsUser:|OUTPUT_DIR:' rendered.yaml"
 grep -q 'server: 10.0.0.5' rendered.yaml || fail "the value is not in the rendered manifests"

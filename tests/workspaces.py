@@ -9,7 +9,7 @@ from pathlib import Path
 
 import real
 
-SHARED = ("packyard.yaml", "LICENSE", "bases", "overlays", "packages/_shared")
+SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
 PACKAGES = real.REPOSITORY / "packages"
 
 

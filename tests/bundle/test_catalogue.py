@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import shutil
 import signal
 import subprocess
@@ -40,9 +39,9 @@ def root(tmp_path: Path) -> Path:
     (files / "run.sh").write_text("#!/bin/sh\n")
     (files / "run.sh").chmod(0o755)
     (root / "bases" / "real").mkdir()
-    krmfile = root / "bases" / "identity" / "Krmfile"
+    krmfile = root / "overlays" / "storage" / "user-mounted-nfs" / "Krmfile"
     krmfile.rename(root / "bases" / "real" / "Krmfile")
-    krmfile.symlink_to("../real/Krmfile")
+    krmfile.symlink_to("../../../bases/real/Krmfile")
     return root
 
 
@@ -82,8 +81,8 @@ def of_file(file: Path, name: str) -> Iterator[Mutation]:
     if file.is_symlink():
         yield (
             f"led {name} elsewhere",
-            lambda: relink(file, "../mpi-job/Krmfile"),
-            lambda: relink(file, "../real/Krmfile"),
+            lambda: relink(file, "../user-allocated-pvc/Krmfile"),
+            lambda: relink(file, "../../../bases/real/Krmfile"),
         )
 
 
@@ -152,16 +151,6 @@ def test_use_cases_found_are_those_composed_anew_after_any_change_of_a_source(ro
         assert anew() == before, [what for what, _, _ in several]
         for _, _, undo in reversed(several):
             undo()
-
-
-def test_what_lacks_a_reason_is_not_kept(root: Path, tmp_path: Path) -> None:
-    file = root / "packages" / NAME / "package.yaml"
-    (shared,) = (root / "packages").glob("_shared/shared.yaml")
-    shared.write_text(re.sub(r"(?m)^movingTags:\n(  .*\n)+", "", shared.read_text()))
-    file.write_text(re.sub(r"(?m)^movingTags:\n(  .*\n)+", "", file.read_text()))
-    made = Composing(root, tmp_path)(NAME)
-    assert made.lacking
-    assert Composing(root, tmp_path).find(NAME) is None
 
 
 def test_a_change_is_kept_beside_what_was_before_it(root: Path, tmp_path: Path) -> None:
@@ -257,7 +246,7 @@ def test_only_what_depends_on_an_overlay_is_made_again(tmp_path: Path) -> None:
     (root / "packages" / second / "package.yaml").write_text(text.replace(", user-mounted-nfs]", "]"))
     plan = Plan(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache")
     catalogue.pack(plan, [first, second], on=None)
-    (file, *_) = (root / "overlays" / "user-mounted-nfs").glob("*.y*ml")
+    (file, *_) = (root / "overlays/storage/user-mounted-nfs").glob("*.y*ml")
     file.write_bytes(file.read_bytes() + b"# more\n")
     assert [Packing(plan).find(name) is None for name in (first, second)] == [True, False]
 

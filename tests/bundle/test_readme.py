@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import pytest
 
 from packyard.bundle.documented import abbreviate
-from packyard.bundle.readme import only_prints, parameter_table, render
+from packyard.bundle.readme import only_prints, render
 from packyard.errors import InputError
-
-
-@dataclass
-class Row:
-    name: str = "NFS_SERVER"
-    value: object = ""
-    type: str = "string"
-    required: bool = True
-    description: str = "The server"
-    places: tuple[str, ...] = ()
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
@@ -83,7 +72,6 @@ def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
         ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
         ("one\n{% include 'other.md' %}\n", 2, "no loader"),
         ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
-        ("one\n{{ 5 | parameter_table }}\n", 2, "not iterable"),
     ],
 )
 def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
@@ -101,33 +89,12 @@ def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
     assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}) == b"../../../422563\n"
 
 
-def test_a_table_has_a_line_for_each_parameter() -> None:
-    rows = [Row(), Row(name="STEPS", value=100, type="integer", required=False, description="")]
-    assert parameter_table(rows).splitlines() == [
-        "| Name | Default | Required | Type | Description |",
-        "| --- | --- | --- | --- | --- |",
-        "| `NFS_SERVER` |  | yes | string | The server |",
-        "| `STEPS` | `100` | no | integer |  |",
-    ]
-
-
-def test_a_table_names_use_cases_where_not_all_have_a_parameter() -> None:
-    lines = parameter_table([Row(places=("multi-node", "single-node")), Row(name="ALL")]).splitlines()
-    assert lines[0].endswith("| Description | Use cases |")
-    assert lines[2].endswith("| `multi-node`, `single-node` |")
-    assert lines[3].endswith("| all |")
-
-
-def test_a_table_survives_any_value() -> None:
-    line = parameter_table([Row(value="a|b`c``", description="one\n\n  two | three")]).splitlines()[2]
-    assert line == r"| `NFS_SERVER` | ``` a\|b`c`` ``` | yes | string | one two \| three |"
-
-
-def test_a_table_is_at_hand_as_a_filter_and_as_a_function() -> None:
-    context = {"rows": [Row()]}
-    as_filter, as_function = "{{ rows | parameter_table }}", "{{ parameter_table(rows) }}"
-    assert render([("a.md", as_filter)], context) == render([("a.md", as_function)], context)
-    assert b"| `NFS_SERVER` |" in render([("a.md", as_filter)], context)
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("a|b`c``", r"``` a\|b`c`` ```"), ("5", "`5`"), ("", ""), (None, ""), ("one\n\n  two", "`one two`")],
+)
+def test_a_cell_of_a_table_survives_any_value(value: object, shown: str) -> None:
+    assert render([("a.md", "| {{ rows[0] | code | cell }} |")], {"rows": [value]}).decode() == f"| {shown} |\n"
 
 
 def test_jinja_is_not_imported_before_it_is_needed() -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import real
 from packyard.checks.lint import lint_catalogue
 from packyard.setters.packagefiles import PackageFiles
-from packyard.source import package, workspace
-from packyard.source.compose import compose_all
 
 OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
 
@@ -53,10 +50,3 @@ def test_claims_and_namespaces_are_shared_on_purpose() -> None:
     for kind in ("PersistentVolumeClaim", "PersistentVolume", "Namespace"):
         item = OBJECT.format(version="v1", kind=kind, name="disk")
         assert shared(item, item) == []
-
-
-def test_the_use_cases_of_this_repository_share_no_names() -> None:
-    own = workspace.read(real.REPOSITORY)
-    composed = [(name, item) for name in own.package_names() for item in compose_all(own, package.read(own, name))]
-    packages = [item.package_files(f"{name}/{item.use_case.path}/") for name, item in composed]
-    assert [str(each) for each in lint_catalogue(packages) if each.rule == "shared-name"] == []

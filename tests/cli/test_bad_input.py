@@ -96,16 +96,12 @@ model:
 setters:
   WORKERS: "2"
 useCases:
-  matrix:
-    topology:
-      single-node:
-        base: single-node
-        patches:
-        - path: patches/job.yaml
-          target: {kind: Job}
-    storage:
-      nfs: {overlays: [nfs]}
-docs: [title]
+  single-node:
+    base: single-node
+    storage: [nfs]
+    patches:
+    - path: patches/job.yaml
+      target: {kind: Job}
 """
 PATCH = """\
 - op: replace
@@ -127,12 +123,12 @@ def tiny(tmp_path: Path) -> Path:
         "bases/single-node/kustomization.yaml": BASE,
         "bases/single-node/job.yaml": JOB,
         "bases/single-node/Krmfile": BASE_KRMFILE,
-        "overlays/nfs/kustomization.yaml": OVERLAY,
-        "overlays/nfs/job.yaml": OVERLAY_PATCH,
-        "overlays/nfs/Krmfile": OVERLAY_KRMFILE,
+        "overlays/storage/nfs/kustomization.yaml": OVERLAY,
+        "overlays/storage/nfs/job.yaml": OVERLAY_PATCH,
+        "overlays/storage/nfs/Krmfile": OVERLAY_KRMFILE,
         PACKAGE_FILE: PACKAGE,
         "packages/bert/patches/job.yaml": PATCH,
-        "packages/bert/docs/title.md": "# {{ name }}\n",
+        "packages/bert/docs/00-title.md": "# {{ name }}\n",
     }
     for path, text in files.items():
         (workspace / path).parent.mkdir(parents=True, exist_ok=True)
@@ -224,12 +220,14 @@ def test_an_unknown_package(tiny: Path) -> None:
 
 def test_an_unknown_base(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
-    build_refused(tiny, r"package\.yaml:15:\d+: .*base: no base 'singel-node' \(did you mean 'single-node'\?\)")
+    build_refused(
+        tiny, r"package\.yaml:13:\d+: .*base: no folder 'singel-node' in .*bases \(did you mean 'single-node'\?\)"
+    )
 
 
-def test_an_unknown_overlay(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
-    build_refused(tiny, r"package\.yaml:20:\d+: .*overlays: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+def test_an_unknown_storage(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
+    build_refused(tiny, r"package\.yaml:14:\d+: .*storage: no folder 'nsf' in .*storage \(did you mean 'nfs'\?\)")
 
 
 @pytest.mark.parametrize(
@@ -237,11 +235,10 @@ def test_an_unknown_overlay(tiny: Path) -> None:
     [
         ("setters:", "seters:", 9, "setters"),
         ("  precision:", "  presicion:", 7, "precision"),
-        ("  matrix:", "  matrx:", 12, "matrix"),
-        ("overlays: [nfs]", "overlay: [nfs]", 20, "overlays"),
-        ("          target: {kind", "          taget: {kind", 18, "target"),
-        ("target: {kind", "target: {kin", 18, "kind"),
-        ("docs:", "doc:", 21, "docs"),
+        ("useCases:", "useCase:", 11, "useCases"),
+        ("storage: [nfs]", "storages: [nfs]", 14, "storage"),
+        ("      target: {kind", "      taget: {kind", 17, "target"),
+        ("target: {kind", "target: {kin", 17, "kind"),
     ],
 )
 def test_an_unknown_key_in_package_yaml(tiny: Path, old: str, new: str, line: int, hint: str) -> None:
@@ -252,26 +249,14 @@ def test_an_unknown_key_in_package_yaml(tiny: Path, old: str, new: str, line: in
 def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "setters:", "seters:")
     edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
-    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
     errors = build_refused(tiny, "seters")
-    assert [f"package.yaml:{line}:" in errors for line in (9, 15, 20)] == [True, True, True]
+    assert [f"package.yaml:{line}:" in errors for line in (9, 13, 14)] == [True, True, True]
 
 
-def test_a_use_case_to_leave_out_that_the_matrix_does_not_have(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "docs:", "  exclude: [single-node/nsf]\ndocs:")
-    says = r"package\.yaml:21:13: .*'single-node/nsf' is no use case of the matrix \(did you mean 'single-node/nfs'\?\)"
-    build_refused(tiny, says)
-
-
-def test_an_included_use_case_that_names_no_base(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "docs:", "  include:\n  - {path: other, base: ''}\n  - {path: third, base: x}\ndocs:")
-    errors = build_refused(tiny, r"package\.yaml:22:5: useCases.include: use case other has 0 bases")
-    assert "package.yaml:23:25: useCases.include.base: no base 'x'" in errors
-
-
-def test_a_use_case_that_stands_twice(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "docs:", "  include:\n  - {path: single-node/nfs, base: single-node}\ndocs:")
-    build_refused(tiny, r"package\.yaml:\d+:\d+: .*'single-node/nfs' stands twice, or inside another")
+def test_a_use_case_inside_another(tiny: Path) -> None:
+    edit(tiny, PACKAGE_FILE, "useCases:", "useCases:\n  single-node/nfs/x: {base: single-node}")
+    build_refused(tiny, r"package\.yaml:\d+:\d+: useCases: single-node/nfs/x lies inside another use case")
 
 
 def test_bases_that_build_on_each_other_in_a_circle(tiny: Path) -> None:
@@ -286,43 +271,21 @@ def test_a_base_that_builds_on_itself(tiny: Path) -> None:
     build_refused(tiny, r"single-node/kustomization\.yaml:5:3: resources: .* circle: single-node -> single-node")
 
 
-def test_an_option_that_fits_no_object(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "docs:", "options: [debug]\ndocs:")
-    debug_for_other_kinds(tiny)
-    build_refused(tiny, r"overlays/debug/kustomization\.yaml:1: as an option it fits no object of the use case")
-
-
-def debug_for_other_kinds(tiny: Path) -> None:
-    (tiny / "overlays/debug").mkdir()
-    for name in ("kustomization.yaml", "job.yaml"):
-        shutil.copy(tiny / "overlays/nfs" / name, tiny / "overlays/debug")
-    edit(tiny, "overlays/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
-
-
-def test_an_option_of_the_workspace_that_is_none(tiny: Path) -> None:
-    edit(tiny, "packyard.yaml", "license:", "options: [nsf]\nlicense:")
-    build_refused(tiny, r"packyard\.yaml:5:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")
-
-
-def test_an_option_of_the_workspace_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
-    edit(tiny, "packyard.yaml", "license:", "options: [nfs, debug]\nlicense:")
-    debug_for_other_kinds(tiny)
-    build_refused(tiny, r"packyard\.yaml:5:16: options: as an option 'debug' fits no object of any use case")
-
-
-def test_an_option_that_is_none(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "docs:", "options: [nsf]\ndocs:")
-    build_refused(tiny, r"package\.yaml:21:11: options: no overlay 'nsf' \(did you mean 'nfs'\?\)")
+def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
+    (tiny / "overlays/options").mkdir()
+    shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/options/debug")
+    edit(tiny, "overlays/options/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
+    build_refused(tiny, r"overlays/options/debug: fits no use case of any package")
 
 
 def test_scripts_without_their_run_bit(tiny: Path) -> None:
     (tiny / "packages/bert/files/tools").mkdir(parents=True)
     for name, text in (("a.sh", "#!/bin/sh\n"), ("tools/b.py", "#!/usr/bin/env python3\n"), ("c.txt", "# no script\n")):
         (tiny / "packages/bert/files" / name).write_text(text)
-    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
     errors = build_refused(tiny, r"files/a\.sh:1: a script without its run bit \(chmod \+x a\.sh\)")
     assert "files/tools/b.py:1: a script without its run bit" in errors
-    assert "no overlay 'nsf'" in errors
+    assert "no folder 'nsf'" in errors
     assert "c.txt" not in errors
 
 
@@ -383,9 +346,9 @@ SOURCES = [
     "bases/single-node/kustomization.yaml",
     "bases/single-node/job.yaml",
     "bases/single-node/Krmfile",
-    "overlays/nfs/kustomization.yaml",
-    "overlays/nfs/job.yaml",
-    "overlays/nfs/Krmfile",
+    "overlays/storage/nfs/kustomization.yaml",
+    "overlays/storage/nfs/job.yaml",
+    "overlays/storage/nfs/Krmfile",
     "packages/bert/patches/job.yaml",
 ]
 
@@ -435,7 +398,7 @@ def test_an_output_directory_that_cannot_be_made(tiny: Path, tmp_path: Path) -> 
 
 def test_one_package_with_a_fault_keeps_the_others_from_being_written(tiny: Path) -> None:
     shutil.copytree(tiny / "packages/bert", tiny / "packages/albert")
-    edit(tiny, PACKAGE_FILE, "overlays: [nfs]", "overlays: [nsf]")
+    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
     build_refused(tiny, r"packages/bert/package\.yaml:20:")
 
 
@@ -651,6 +614,6 @@ def test_what_was_refused_can_be_read_by_machines_too(built: Path) -> None:
 
 
 def test_a_readme_fragment_that_is_not_utf_8(tiny: Path, tmp_path: Path) -> None:
-    (tiny / "packages/bert/docs/title.md").write_bytes(b"# {{ name }}\n# Gr\xfc\xdfe\n")
+    (tiny / "packages/bert/docs/00-title.md").write_bytes(b"# {{ name }}\n# Gr\xfc\xdfe\n")
     for verb in (("build", "--out", "out"), ("publish", "--to", "channel")):
         refused(tmp_path, *verb, "--version", "1.0", "--workspace", tiny, says=r"docs/title\.md:2.*UTF-8")

@@ -20,10 +20,10 @@ FILES = {
     ),
     "bases/one/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: '1'\n",
     "packages/p/package.yaml": (
-        "apiVersion: packyard/v1\nkind: Package\ndocs: [title]\nuseCases:\n  include: [{path: one, base: one}]\n"
+        "apiVersion: packyard/v1\nkind: Package\nuseCases:\n  one: {base: one}\n"
         "model: {name: p, framework: f, category: c, precision: fp32, mode: training}\n"
     ),
-    "packages/p/docs/title.md": "# p {{ version }}\n",
+    "packages/p/docs/00-title.md": "# p {{ version }}\n",
     "packages/p/files/run.txt": "run\n",
 }
 

@@ -1,9 +1,9 @@
 """What a package's README tells its readers to type: blocks of commands, and those in its sentences.
 
-In `bert/quickstart/mlops`:                      Block(section="Cleaning up", directory="bert/quickstart/mlops",
-                                         ->            commands=("kustomize build pvc | kubectl delete -f -",))
+## Run it
 ```sh
-kustomize build pvc | kubectl delete -f -
+cd bert/quickstart/mlops            ->    Block(section="Run it", commands=("cd bert/quickstart/mlops", "kustomize build …"))
+kustomize build pvc | kubectl apply -f -
 ```
 """
 
@@ -14,34 +14,43 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 #: Programs that are named in sentences, beside those that blocks begin with.
-_PROGRAMS = ("chgrp", "chmod", "docker", "git", "grep", "helm", "kpt", "make", "pip", "ssh")
+_PROGRAMS = (
+    "chgrp",
+    "chmod",
+    "docker",
+    "git",
+    "grep",
+    "helm",
+    "kpt",
+    "kustomize",
+    "make",
+    "packyard",
+    "pip",
+    "sed",
+    "ssh",
+    "wget",
+)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
 @dataclass(frozen=True)
 class Block:
-    """Commands that stand together, and the directory that the sentence before tells to run them in, if it does."""
+    """Commands that stand together."""
 
     section: str
-    directory: str
     commands: tuple[str, ...]
 
-    def uses(self, program: str) -> bool:
-        return any(re.search(rf"(^|[|(] *){program} ", command) for command in self.commands)
 
-
-def blocks(readme: str, package: str) -> list[Block]:
+def blocks(readme: str) -> list[Block]:
     """Return the blocks in their order; every fence is one, or says ``text``."""
     found = []
     for fence in _FENCE.finditer(readme):
         assert fence[1] in ("sh", "text"), f"a block of {fence[1] or 'nothing'}, which no test runs"
         if fence[1] == "sh":
-            before = readme[: fence.start()].rstrip()
-            directories = re.findall(rf"\b[Ii]n `({re.escape(package)}(?:/[^`]*)?)`", before.rpartition("\n\n")[2])
-            sections = re.findall(r"^## (.*)$", before, re.MULTILINE)
+            sections = re.findall(r"^## (.*)$", readme[: fence.start()], re.MULTILINE)
             commands = tuple(filter(None, fence[2].replace("\\\n", "").splitlines()))
-            found.append(Block(sections[-1] if sections else "", directories[-1] if directories else "", commands))
+            found.append(Block(sections[-1] if sections else "", commands))
     return found
 
 

@@ -1,8 +1,7 @@
 """Every command in the README of every package runs, as its readers type it, with the real programs.
 
-One reader follows the quick start with kustomize, another the one with packyard and does all the rest. Each has a
-namespace in place of ``ml``, on a real API server with all controllers; only the nodes pretend, and lead to a real
-server for the model. What is added to a README is run as well, without a change here.
+A reader has a namespace in place of ``ml``, on a real API server with all controllers; only the nodes are simulated, and lead to
+a real server for the model. What is added to a README is run as well, without a change here.
 """
 
 from __future__ import annotations
@@ -50,42 +49,26 @@ DATASETS = {
 
 
 @pytest.fixture
-def bin_dirs(kustomize3: Path, kustomize5: Path, tmp_path: Path) -> list[Path]:
-    """Directories for PATH: kustomize is 3.8.7 in the one, and 5.7.1 in the other."""
-    python = Path(sys.executable)
-    return [
-        programs_dir(tmp_path / f"bin-{number}", {"kustomize": kustomize, "python3": python})
-        for number, kustomize in enumerate((kustomize3, kustomize5))
-    ]
+def bin_dir(kustomize3: Path, tmp_path: Path) -> Path:
+    """A directory for PATH, in which kustomize is 3.8.7."""
+    return programs_dir(tmp_path / "bin", {"kustomize": kustomize3, "python3": Path(sys.executable)})
 
 
 @each_package
 def test_every_command_of_a_readme_runs(
-    package: Package, web_dir: Path, cluster: Api, bin_dirs: list[Path], kustomize5: Path, tmp_path: Path
+    package: Package, web_dir: Path, cluster: Api, bin_dir: Path, kustomize5: Path, tmp_path: Path
 ) -> None:
     readme = Readme(package, web_dir)
-    need_programs(readme.by_kustomize + readme.by_packyard)
+    need_programs(readme.blocks)
     sentences = [each for each in readme.in_sentences() if each not in ELSEWHERE]
-    of_kustomize = [each for each in sentences if each.startswith("kustomize ") or " -k " in each]
     content = {url: zipped(name) for url, name in DATASETS.items()}
     with internet(tmp_path / "internet", content, {"s3.amazonaws.com"}) as hosts:
-        by_kustomize, by_packyard = (
-            Visit(readme, cluster, bin_dir, hosts, tmp_path / f"reader-{number}", kustomize5)
-            for number, bin_dir in enumerate(bin_dirs)
-        )
-        for file in (readme.tarball, readme.tarball.with_name(f"{readme.tarball.name}.sha256")):
-            by_kustomize.give(file.name, file.read_bytes())
-        by_kustomize.follow(readme.by_kustomize, of_kustomize)
+        visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", kustomize5)
         for name, data in files(tmp_path / "internet").items():
-            by_packyard.give(name, data)
-        by_packyard.follow(readme.by_packyard, [each for each in sentences if each not in of_kustomize])
-    commands = {each for block in readme.blocks if block not in readme.installing for each in block.commands}
-    assert commands.union(sentences) <= by_kustomize.typed | by_packyard.typed
-    assert by_packyard.seen == by_packyard.computed - {"none"}, "pods that compute, and whose logs no command shows"
-    for url, name in DATASETS.items():
-        if url in readme.text:
-            unpacked = name if f"unzip {Path(url).name}" in commands else Path(url).name
-            assert (by_packyard.reader.start / unpacked).is_file()
+            visit.give(name, data)
+        visit.follow(readme.blocks, sentences)
+    commands = {each for block in readme.blocks for each in block.commands}
+    assert commands.union(sentences) <= visit.typed
     uploads = ["https://s3.amazonaws.com/datasets/cats_and_dogs.zip"] if "aws s3 cp" in readme.text else []
     assert [*hosts.uploads] == uploads
 
@@ -103,7 +86,7 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     (version,) = re.findall(r"/trainer/v\d+ v(\S+)$", go_mod, re.MULTILINE)
     content[SOURCES.format(version)] = archived(releases_dir / "trainer", f"trainer-{version}/manifests")
     plane = tmp_path / "plane"
-    brought: dict[Block, set[str]] = {}
+    brought: dict[str, set[str]] = {}
     with (
         shared.use(plane, "-m", "controlplane.service", "bare", str(plane)),
         internet(tmp_path / "internet", content, set()) as hosts,
@@ -113,15 +96,15 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
         reader = Reader(tmp_path / "home", {**hosts.environment, **config}, {})
         for package in PACKAGES:
             installing = Readme(package, web_dir).installing
-            for block in installing:
-                if block not in brought:
+            for command in installing:
+                if command not in brought:
                     before = definitions(api)
-                    for command in block.commands:
-                        reader.run(command)
-                    brought[block] = definitions(api) - before
+                    reader.run(command)
+                    brought[command] = definitions(api) - before
             needed = needed_definitions(package)
-            assert needed <= {name for block in installing for name in brought[block]}, package.name
-            assert [block for block in installing if not brought[block] & needed] == [], package.name
+            assert needed <= {name for command in installing for name in brought[command]}, package.name
+            applying = [command for command in installing if command.startswith("kubectl apply")]
+            assert [command for command in applying if not brought[command] & needed] == [], package.name
 
 
 def definitions(api: Api) -> set[str]:

@@ -174,7 +174,7 @@ def test_sections_are_in_the_order_of_the_catalogue_those_with_something_require
     shown = [line.strip().removeprefix("io.k8s.cli.") for line in lines if "#" in line[:5] or line[4:8] == "io.k"]
     assert shown == [
         "# The parameters of this use case:  kustomize cfg set . NAME VALUE",
-        *("# Required: what nobody knows.", "setters.C:", "# How much.", "setters.D:", "setters.A:"),
+        *("# Required: what nobody knows.", "setters.C:", "# How much.", "setters.A:", "setters.D:"),
         *("# Where.", "setters.B:", "# What follows from them. Nothing to set from here on."),
         *("substitutions.BOTH:", "substitutions.PATH:"),
     ]

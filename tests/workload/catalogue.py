@@ -37,8 +37,8 @@ USER = _unknown(pwd.getpwuid, 41234)
 GROUP = _unknown(grp.getgrgid, 42345)
 FS_GROUP = _unknown(grp.getgrgid, 43456)
 
-#: Beside the examples: who runs.
-_SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here"}
+#: Beside the examples: who runs, and no more processes than this machine bears.
+_SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here", "GPUS": 2}
 
 #: Other values than those shipped for what names a path, a port or an object.
 _OTHERS = {

@@ -82,8 +82,8 @@ class Cluster:
                 pod.containers.append(started)
             elif started.wait():
                 raise AssertionError(f"{pod.name}: init container {container['name']} failed:\n{started.log}")
+        _allow_serving(pod)
         for container in spec["containers"]:
-            _allow_serving(pod, container)
             pod.containers.append(self._run(container, pod))
         self._publish()
         return pod
@@ -177,10 +177,11 @@ def _rewrite(file: Path, data: bytes) -> None:
         stream.truncate()
 
 
-def _allow_serving(pod: Pod, container: Object) -> None:
-    """Tell a stand-in which ports it has to answer on, where the pod is one that runs for good."""
-    if pod.described["spec"].get("restartPolicy", "Always") == "Always":
-        ports = [port["containerPort"] for port in container.get("ports", [])]
+def _allow_serving(pod: Pod) -> None:
+    """Tell stand-ins which ports to answer on, where the pod is one that runs for good."""
+    spec = pod.described["spec"]
+    if spec.get("restartPolicy", "Always") == "Always":
+        ports = [port["containerPort"] for container in spec["containers"] for port in container.get("ports", [])]
         (pod.records_dir / "ports").write_text(json.dumps(ports))
 
 

@@ -4,7 +4,8 @@
 It notes what it was given, in a file of ``/.records``, and ends.
 
 A rank of mpirun joins the others through the real Open MPI, and adds up the numbers of all. A server answers on the
-ports that ``/.records/ports`` names until it is told to stop. While there is ``/.records/hold``, nothing ends.
+ports that ``/.records/ports`` names until it is told to stop, but not for a script that only has it note what it was
+given. While there is ``/.records/hold``, nothing ends.
 """
 
 import ctypes
@@ -105,7 +106,7 @@ def main():
     while (RECORDS / "hold").exists():
         time.sleep(0.05)
     ports_file = RECORDS / "ports"
-    if ports_file.exists():
+    if ports_file.exists() and Path(sys.argv[0]).name != "note.py":
         serve(json.loads(ports_file.read_text()))
 
 

@@ -136,4 +136,5 @@ def test_it_ends_at_once_when_its_pod_does(copying: Callable[[], subprocess.Pope
     started = copying()
     time.sleep(3)
     started.terminate()
-    assert started.wait(10) == 0
+    started.communicate(timeout=10)
+    assert started.returncode == 0

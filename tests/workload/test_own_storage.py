@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from usecases import PACKAGES
-from workload import catalogue, deploy
+from usecases import PACKAGES, shipped
+from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object
 from workload.pod import Pod
@@ -53,6 +53,20 @@ def test_a_run_can_write_once_own_storage_gave_its_directory_to_the_group(new_cl
     assert [path.name for path in claim(cluster).iterdir()] == ["nobody-here"]
 
 
+def test_staging_can_write_where_own_storage_gave_the_group_that_directory_too(new_cluster: NewCluster) -> None:
+    staging = "mask-rcnn-fp32-training-k8s/staging/user-allocated-pvc"
+    cluster = new_cluster([])
+    cluster.applies_fs_group = False
+    zoo.furnish(cluster)
+    refused = start(staging, cluster)
+    assert refused.wait() != 0
+    assert "Permission denied" in refused.log
+    given = start(staging.replace("staging", "own-storage"), cluster)
+    assert given.wait() == 0, given.log
+    copied = start(staging, cluster)
+    assert copied.wait() == 0, copied.log
+
+
 @pytest.mark.parametrize("name", OWNERS)
 def test_gives_a_directory_and_takes_no_right_from_anybody(name: str, new_cluster: NewCluster) -> None:
     cluster = new_cluster([])
@@ -70,6 +84,6 @@ def test_gives_a_directory_and_takes_no_right_from_anybody(name: str, new_cluste
         assert (old.st_uid, old.st_gid) == (0, 0)
 
 
-def test_every_package_with_a_claim_has_it() -> None:
-    with_claim = {name.split("/")[0] for name in USE_CASES if name.endswith(("user-allocated-pvc", "fsx", "efs"))}
-    assert {name.split("/")[0] for name in OWNERS} == with_claim
+def test_every_package_that_writes_to_a_claim_has_it() -> None:
+    writing = {name for name, each in USE_CASES.items() if {"PVC_NAME", "OUTPUT_DIR"} <= shipped(*each).setters.keys()}
+    assert {name.split("/")[0] for name in OWNERS} == {name.split("/")[0] for name in writing}

@@ -195,3 +195,20 @@ def test_workers_and_they_alone_go_to_nodes_that_are_kept_for_gpus(package: Pack
 def last_argument(record: dict[str, Any]) -> str:
     assert record["argv"][-2] == "--logdir"
     return str(record["argv"][-1])
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(("package", "use_case"), list(CASES.values())[:1])
+def test_the_option_efa_gives_workers_its_devices_and_tells_every_process(
+    package: Package, use_case: UseCase, kustomize5: Path, new_cluster: NewCluster
+) -> None:
+    objects = catalogue.with_option(kustomize5, package, use_case, "efa")
+    (job,) = deploy.of_kind(objects, "MPIJob")
+    (worker,) = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+    limits = worker["resources"]["limits"]
+    assert {"nvidia.com/gpu": 2, "vpc.amazonaws.com/efa": 4, "hugepages-2Mi": "5120Mi"}.items() <= limits.items()
+    assert "option" not in job["spec"]
+    run = deploy.run_mpi_job(new_cluster(objects), job)
+    assert run.launcher.wait() == 0, run.log
+    for record in run.ranks:
+        assert record["environment"].items() >= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}.items()

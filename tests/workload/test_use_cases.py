@@ -16,7 +16,7 @@ import pytest
 
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, each_option, each_use_case
-from workload import catalogue, deploy, zoo
+from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
 from workload.environment import environment
@@ -107,6 +107,10 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     # All at once, for they may wait for each other. Parameter servers end with the others, however far they came.
     made = deploy.jobs_of(cluster, objects)
     zoo.store_copies(cluster, made)
+    for item in [item for item in made if sleeps(item)]:
+        made.remove(item)
+        pods = [cluster.start(pod) for pod in controllers.job(item)[: item["spec"].get("parallelism", 1)]]
+        assert all(is_asleep(pod) for pod in pods)
     cluster.hold = any(is_parameter_server(item["spec"]["template"]) for item in made)
     servers, jobs, pods = (
         [pod for item in items for pod in deploy.run_pods(cluster, item)]
@@ -127,18 +131,19 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
 
 def of_first_container(pod: Pod) -> list[dict[str, Any]]:
     """Return what the pod's program noted, not those beside it."""
-    beside = {PurePosixPath(each["command"][0]).name for each in pod.described["spec"]["containers"][1:]}
+    others = pod.described["spec"]["containers"][1:]
+    beside = {PurePosixPath(each["command"][0]).name for each in others} | ({"note.py"} if others else set())
     records = pod.init_records if is_staging(pod) and not pod.records else pod.records
     return [record for record in records if PurePosixPath(record["argv"][0]).name not in beside]
 
 
 def is_parameter_server(pod: Object) -> bool:
-    return component(pod) == "ps"
+    return bool(pod["spec"]["containers"][0]["name"] == "server")
 
 
 def is_staging(pod: Pod) -> bool:
     """Whether a pod copies input data; one that finds a copy has nothing to do."""
-    return pod.described["spec"]["containers"][0]["name"] == "staging"
+    return bool(_first(pod.described["spec"])["name"] == "staging")
 
 
 def is_own_storage(workload: Object) -> bool:
@@ -148,6 +153,11 @@ def is_own_storage(workload: Object) -> bool:
 
 def component(pod: Object) -> str:
     return str(pod["metadata"]["labels"].get("app.kubernetes.io/component", ""))
+
+
+def sleeps(item: Object) -> bool:
+    """Whether the pods of a Job sleep in place of their programs, and the next would wait for their end."""
+    return bool(item["spec"]["template"]["spec"]["containers"][0].get("command", [""])[0] == "sleep")
 
 
 def is_asleep(pod: Pod) -> bool:
@@ -222,9 +232,17 @@ def seen_from_here(pod: Pod, path: str) -> Path:
 
 
 def is_mounted(pod: Pod, path: str) -> bool:
-    """Whether a path of the pod's first container lies in one of its volumes."""
-    mounts = pod.described["spec"]["containers"][0]["volumeMounts"]
+    """Whether a path of the pod's first container lies in one of its volumes that is not empty at first."""
+    spec = pod.described["spec"]
+    empty = {volume["name"] for volume in spec["volumes"] if "emptyDir" in volume}
+    mounts = [each for each in _first(spec)["volumeMounts"] if each["name"] not in empty]
     return any(PurePosixPath(path).is_relative_to(mount["mountPath"]) for mount in mounts)
+
+
+def _first(spec: Object) -> Object:
+    """Return the container of a pod that has its program."""
+    (found, *_) = [each for each in spec.get("initContainers", []) if each["name"] == "staging"] or spec["containers"]
+    return dict(found)
 
 
 def is_the_user(record: dict[str, Any], has_a_name: bool = True) -> None:
@@ -240,8 +258,10 @@ def has_no_privilege(record: dict[str, Any]) -> None:
 
 def has_the_environment(record: dict[str, Any], pod: Pod, cluster: Cluster) -> None:
     """All that the pod's first container declares reaches the program."""
-    container = pod.described["spec"]["containers"][0]
+    container = _first(pod.described["spec"])
     declared = environment(container, pod.described, cluster.objects)
+    if "/scripts/run.py" in container.get("command", ()) and not declared.get("S3_ENDPOINT"):
+        declared.pop("S3_ENDPOINT", None)  # an empty one is none
     assert {name: record["environment"].get(name) for name in declared} == declared
     assert record["cwd"] == container.get("workingDir", "/")
 

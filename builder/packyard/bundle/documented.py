@@ -67,11 +67,15 @@ class DocumentedRule:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedOption:
-    """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits."""
+    """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits.
+
+    ``places`` are those as patterns; none are named where it fits all that have many setters.
+    """
 
     name: str
     summary: str
     setters: list[Setter]
+    use_cases: tuple[str, ...]
     places: tuple[str, ...]
 
 
@@ -96,7 +100,7 @@ def context(
         "levels": levels(use_cases, objects),
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
-        "options": options(composed.options.all, [use_case.path for use_case in use_cases]),
+        "options": options(composed.options.all, use_cases),
     }
 
 
@@ -116,9 +120,7 @@ def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str
 
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
-    everywhere = [use_case.path for use_case in use_cases]
-    most = max((len(use_case.setters) for use_case in use_cases), default=0)
-    main = [use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most]
+    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     found: dict[str, dict[str, Row]] = {}
     for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
         for row in use_case.setters:
@@ -126,7 +128,13 @@ def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParamet
     return [_parameter(rows, main, everywhere) for rows in found.values()]
 
 
-def _parameter(rows: Mapping[str, Row], main: Sequence[str], everywhere: Sequence[str]) -> DocumentedParameter:
+def _main(use_cases: Sequence[DocumentedUseCase]) -> set[str]:
+    """Return the paths of the use cases with many setters; the others only serve them."""
+    most = max((len(use_case.setters) for use_case in use_cases), default=0)
+    return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most}
+
+
+def _parameter(rows: Mapping[str, Row], main: set[str], everywhere: Sequence[str]) -> DocumentedParameter:
     values: dict[str, list[str]] = {}
     for path in sorted(rows):
         values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
@@ -138,7 +146,7 @@ def _parameter(rows: Mapping[str, Row], main: Sequence[str], everywhere: Sequenc
         required=first.required,
         description=first.description,
         example=first.example or "",
-        places=() if rows.keys() >= set(main) else tuple(abbreviate(sorted(rows), everywhere)),
+        places=() if rows.keys() >= main else _patterns(sorted(rows), everywhere),
     )
 
 
@@ -149,7 +157,7 @@ def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ..
     for use_case in use_cases:
         found.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
     return [
-        (tuple(abbreviate([each.path for each in alike], everywhere)), alike[0].required)
+        (_patterns([each.path for each in alike], everywhere), alike[0].required)
         for names, alike in found.items()
         if names
     ]
@@ -165,7 +173,7 @@ def levels(
         for requirement in requirements.find(each):
             if requirement.kind == "PodSecurity" and requirement.name != "restricted":
                 found.setdefault(requirement.name, []).append(path)
-    return [(level, tuple(abbreviate(paths, everywhere))) for level, paths in sorted(found.items())]
+    return [(level, _patterns(paths, everywhere)) for level, paths in sorted(found.items())]
 
 
 def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
@@ -178,13 +186,19 @@ def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
     return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
 
 
-def options(found: Sequence[Option], everywhere: Sequence[str]) -> list[DocumentedOption]:
+def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
     """Return the options, sorted by name."""
+    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     return [
-        DocumentedOption(each.name, _sentence(each.description), list(each.setters.values()),
-                         _places(each.use_cases, everywhere))
+        DocumentedOption(
+            name=each.name,
+            summary=_sentence(each.description),
+            setters=list(each.setters.values()),
+            use_cases=each.use_cases,
+            places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
+        )
         for each in found
-    ]  # fmt: skip
+    ]
 
 
 def _sentence(text: str) -> str:
@@ -193,7 +207,18 @@ def _sentence(text: str) -> str:
 
 
 def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
-    return () if len(paths) == len(everywhere) else tuple(abbreviate(paths, everywhere))
+    return () if len(paths) == len(everywhere) else _patterns(paths, everywhere)
+
+
+def _patterns(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
+    """Return patterns for paths; one for all storages of a use case is its name."""
+    alone = {
+        path
+        for path in everywhere
+        if [other.rpartition("/")[0] for other in everywhere].count(path.rpartition("/")[0]) == 1
+    }
+    found = abbreviate(paths, everywhere)
+    return tuple(each.rpartition("/")[0] or each if each.endswith("/*") or each in alone else each for each in found)
 
 
 def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:

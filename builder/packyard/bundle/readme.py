@@ -90,7 +90,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["code"] = code
+    environment.filters.update(code=code, cell=cell)
     return environment
 
 
@@ -131,3 +131,8 @@ def code(value: object) -> str:
         return ""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
+
+
+def cell(value: object) -> str:
+    """Return a value for a cell of a Markdown table: on one line, with no bar that would end it."""
+    return " ".join(str(value or "").split()).replace("|", "\\|")

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from packyard.checks import (
     catalogue,
+    defaults,
+    layout,
     mpi,
     names,
     options,
@@ -41,6 +43,7 @@ def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] 
 
 def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Sequence[Judge]) -> list[Finding]:
     found = [*parsed.unreadable, *_checks(parsed, shipped=shipped), *options.check(package)]
+    found += layout.check(package, parsed, shipped=shipped)
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, package, judges) if judges else ()
     found += [item for item in by_schema if (item.file, item.line, item.column) not in explained]
@@ -53,7 +56,7 @@ def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     earlier: set[Finding] = set()
     for build in map(parsed.of, parsed.builds):
         families = [family.check(build) for family in (workload, mpi, names, references, selectors)]
-        families.append(practice.check(build, shipped=shipped))
+        families += [practice.check(build, shipped=shipped), *([defaults.check(build)] if shipped else [])]
         # What aliases repeat is found wrong once for each place, and said once.
         here = dict.fromkeys(finding for family in families for finding in family)
         found += (finding for finding in here if finding not in earlier)

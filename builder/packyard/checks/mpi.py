@@ -6,8 +6,8 @@ of the kind start them by ``kubectl exec``, which keeps it. mpirun hands on what
     OMPI_MCA_mca_base_env_list: HOME;OUTPUT_DIR      up to the first name that has no value, or
     command: [mpirun, -x, HOME, -x, OUTPUT_DIR]      but not both: then it ends
 
-A variable that the launcher's own words hold, ``--steps=$(STEPS)``, reaches the program with them. Those of Open MPI
-itself, ``OMPI_…``, are handed on anyway.
+A variable that the launcher's own words hold, ``--steps=$(STEPS)``, reaches the program with them, or is its shell's.
+Those of Open MPI itself, ``OMPI_…``, are handed on anyway.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _MPIRUN = ("mpirun", "mpiexec", "orterun")
 _EXPORT = ("-x", "--x")
 _LIST = "OMPI_MCA_mca_base_env_list"
 _OWN = ("OMPI_", "PMIX_", "PRTE_")
-_USED = re.compile(r"\$\(([^()]+)\)")
+_USED = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)")
+#: What images bring themselves.
+_OF_IMAGES = ("PATH", "LD_LIBRARY_PATH", "HOME")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -92,7 +94,8 @@ def _launcher(container: Mapping, parsed: Parsed) -> Iterator[Finding]:
 def _valueless(listed: Scalar, variables: _Variables) -> Iterator[Finding]:
     """Find names in the list that have no value: mpirun warns of the first, and hands on none of those behind it."""
     for name in listed.value.split(";"):
-        if name and "=" not in name and name not in variables.named and variables.complete:
+        known = {*variables.named, *_OF_IMAGES, ""}
+        if "=" not in name and name not in known and variables.complete:
             message = f"{name} is no variable of the launcher, and mpirun hands on none of those behind it"
             yield error("exported-nothing", listed.source, listed.start, message, "take it out of the list")
 

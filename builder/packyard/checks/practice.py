@@ -296,6 +296,8 @@ def _user(container: Mapping, label: str, settings: Iterable[Mapping | None]) ->
     if promise != "true":
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
         place = user if user and user.value == "0" else container
+        if place is user and not _is_silent(user):
+            return  # its author says why
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield warning("runs-as-root", place.source, place.start, message, "runAsNonRoot: true")
 

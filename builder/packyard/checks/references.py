@@ -1,7 +1,8 @@
 """References between the objects of a package: there, and changing with the name that they refer to.
 
 ServiceAccounts, Services and Roles are the package's own. Secrets and claims may be the cluster's: then they are
-requirements, which a user names by a setter. So may a ConfigMap be, by a setter that no object here has in its name.
+requirements. Which claim it is, a user says by a setter; a Secret may have the name that the package gives it. A
+ConfigMap is a requirement by a setter that no object here has in its name.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def _missing(
     message = f"{reference.kind[1]} {name.value!r} is not in the package"
     here = bound.get(id(name), frozenset())
     if reference.kind in _REQUIREMENTS or (reference.kind == (CORE, "ConfigMap") and here and not here & naming):
-        if not here:
+        if not here and reference.kind != (CORE, "Secret"):
             hint = "ship it, or bind a setter to the name: then it is a requirement"
             message += ", and no setter says which one it is"
             yield warning("fixed-requirement", name.source, name.start, message, hint)

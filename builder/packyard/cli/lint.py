@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks import judges
+from packyard.checks import judges, parts
 from packyard.checks.finding import Finding, finding
 from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
+    if here and composed and not names:
+        findings += _of_parts(here)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
@@ -94,6 +96,13 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     for package in find_packages(tree, recursive=True):
         files = read_package(tree, package)
         yield folder / package, files.with_patches(read_resources(tree, package, suffixes=(".json6902",)))
+
+
+def _of_parts(here: Workspace) -> list[Finding]:
+    """Find what is wrong with the parts of a workspace, all of them beside each other."""
+    bases = here.root_dir.glob("bases/**/*.yaml")
+    overlays = here.root_dir.glob("overlays/*/*/kustomization.yaml")
+    return [*parts.check(*({str(file): regular.read(file) for file in files} for files in (bases, overlays)))]
 
 
 def _of_options(directory: Path) -> Iterator[Finding]:

@@ -38,6 +38,8 @@ from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
 from packyard.text.sharing import once
 
+#: Behind the words of all layers.
+_LAST = 1000
 _MARKER = re.compile(r"\$\{([^{}]+)\}")
 #: What stands above the substitutions of a Krmfile.
 FOLLOWS = "# What follows from them. Nothing to set from here on."
@@ -155,12 +157,12 @@ class Words:
         return sorted(found, key=lambda section: (section not in required, not section, known.index(section)))
 
     def _position(self, name: str) -> tuple[int, int]:
-        """Return what words are sorted by: an outer part's before an inner one's, each in the order of its file."""
+        """Return what words are sorted by: the catalogue's, those of bases, of overlays, of the package."""
         word = self._words.get(name)
         if word is None:
-            return 1, 0  # a value of package.yaml that follows from others
+            return _LAST, 0  # a value of package.yaml that follows from others
         follows = isinstance(word.definition, Setter) and isinstance(self._meaning(name), Substitution)
-        return 1 if follows else -word.layer, word.entry.start
+        return _LAST if follows else word.layer, word.entry.start
 
     def _meaning(self, name: str) -> str | Setter | Substitution:
         """Return what a name means: a setter, a substitution of setters and substitutions, or a constant's text."""

@@ -80,15 +80,21 @@ class _Written:
         """Yield a problem for each row of lines that are written otherwise, and for each line that is broken."""
         found = [self._texts[number] for number in self._content]
         wanted = [line.text for line in self._expected]
-        for what, start, end, begin, stop in SequenceMatcher(None, found, wanted, autojunk=False).get_opcodes():
-            folds = [index for index in range(begin, stop) if self._expected[index].folds]
-            number = self._content[min(start, len(self._content) - 1)]
-            if folds:
-                yield from (self._fold(self._content[min(start + index - begin, end - 1)]) for index in folds)
-            elif what != "equal":
-                first = wanted[begin].strip() if begin < stop else ""
-                hint = f"they write: {first}" if first and ELSE not in first else ""
-                yield self._problem(number, "the writers write this otherwise", hint)
+        for _, start, end, begin, stop in SequenceMatcher(None, found, wanted, autojunk=False).get_opcodes():
+            if end - start == stop - begin:
+                for old, new in zip(range(start, end), range(begin, stop), strict=True):
+                    yield from self._line(self._content[old], found[old], self._expected[new])
+            else:
+                number = self._content[min(start, len(self._content) - 1)]
+                yield from self._line(number, None, self._expected[begin] if begin < stop else Line(ELSE))
+
+    def _line(self, number: int, found: str | None, expected: Line) -> Iterator[Problem]:
+        if expected.folds:
+            message = f"3.8.7 breaks this line behind column {WIDTH}, and 4.5.4 joins it again"
+            yield self._problem(number, message, "write it in block style, or shorter")
+        elif found != expected.text:
+            hint = "" if ELSE in expected.text else f"they write: {expected.text.strip()}"
+            yield self._problem(number, "the writers write this otherwise", hint)
 
     def comments(self) -> Iterator[Problem]:
         """Yield a problem for each comment that the writers spoil, lose or move."""
@@ -118,10 +124,6 @@ class _Written:
             elif is_above and below and not below.keeps:
                 message = "the writers lose or move a comment here, above brackets, an anchor or a list in a list"
                 yield self._problem(number, message, "write the item in block style, or put the comment elsewhere")
-
-    def _fold(self, number: int) -> Problem:
-        message = f"3.8.7 breaks this line behind column {WIDTH}, and 4.5.4 joins it again"
-        return self._problem(number, message, "write it in block style, or shorter")
 
     def _problem(self, number: int, message: str, hint: str = "") -> Problem:
         column = _indent(self._texts[number]) + 1

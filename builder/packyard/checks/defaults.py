@@ -1,0 +1,84 @@
+"""Fields that say what Kubernetes does anyway: lines that everybody reads and nobody needs.
+
+    affinity: {}      tolerations: []      replicas: 1      schedulerName: default-scheduler      nvidia.com/gpu: 0
+
+What a setter changes is no default: people set it. ``nvidia.com/gpu: 0`` is one even so, and keeps queues without GPUs
+from admitting the pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.checks import pod as pods
+from packyard.checks.finding import Finding, warning
+from packyard.checks.kinds import CUSTOM, kind_of
+from packyard.checks.parsed import Parsed
+from packyard.text.document import walk
+from packyard.text.node import Collection, Entry, Mapping, Scalar
+
+#: Fields that mean nothing when they are empty.
+_EMPTY = frozenset(
+    (
+        *("affinity", "tolerations", "priorityClassName", "initContainers", "imagePullSecrets", "nodeSelector"),
+        *("volumes", "volumeMounts", "env", "envFrom", "topologySpreadConstraints", "labels", "ports"),
+    )
+)
+_DEFAULTS = {
+    "schedulerName": "default-scheduler",
+    "replicas": "1",
+    "dnsPolicy": "ClusterFirst",
+    "terminationGracePeriodSeconds": "30",
+    "hostNetwork": "false",
+    "hostPID": "false",
+    "hostIPC": "false",
+    "suspend": "false",
+}
+_YEAR = 365 * 24 * 60 * 60
+#: Kinds whose fields only look like those of others.
+_OPAQUE = (("", "ConfigMap"), ("", "Secret"), CUSTOM)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find fields that can be left out."""
+    for root in parsed.objects:
+        if kind_of(root) in _OPAQUE:
+            continue
+        for node in walk(root):
+            for entry in node.entries if isinstance(node, Mapping) else ():
+                if _is_default(entry, bool(parsed.reached.get(id(entry.value)))):
+                    message = f"{entry.name} says what Kubernetes does anyway"
+                    yield warning("default-written-out", entry.key.source, entry.start, message, "leave it out")
+        for pod in pods.find(root):
+            for container in pod.containers:
+                yield from _resources(container, parsed)
+
+
+def _is_default(entry: Entry, is_bound: bool) -> bool:
+    value = entry.value
+    if isinstance(value, Collection):
+        return not value.parts and entry.name in _EMPTY
+    if not isinstance(value, Scalar):
+        return False
+    if "/" in entry.name and entry.name.rpartition("/")[2] == "gpu" and value.value == "0":
+        return True
+    if is_bound:
+        return False
+    if entry.name == "activeDeadlineSeconds":
+        return value.value.isdecimal() and int(value.value) >= _YEAR
+    return _DEFAULTS.get(entry.name) == value.value or (entry.name == "priorityClassName" and not value.value)
+
+
+def _resources(container: Mapping, parsed: Parsed) -> Iterator[Finding]:
+    """Find requests that are as large as the limit, now and after each set: without them they are."""
+    resources = container.mapping("resources")
+    requests = resources.mapping("requests") if resources else None
+    limits = resources.mapping("limits") if resources else None
+    for entry in requests.entries if requests and limits else ():
+        assert limits is not None
+        limit = limits.get(entry.name)
+        if not isinstance(entry.value, Scalar) or not isinstance(limit, Scalar) or entry.value.value != limit.value:
+            continue
+        if parsed.reached.get(id(entry.value), frozenset()) == parsed.reached.get(id(limit), frozenset()):
+            message = f"the request of {entry.name} is as large as the limit, which it is anyway"
+            yield warning("default-written-out", entry.key.source, entry.start, message, "leave it out")

@@ -1,0 +1,42 @@
+"""Files that ``kustomize cfg set`` would write otherwise than they are, or cannot read: see `text.fixedpoint`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.checks.finding import Finding, error, finding
+from packyard.checks.parsed import Parsed
+from packyard.errors import InputError, Problem
+from packyard.setters.packagefiles import PackageFiles
+from packyard.text import fixedpoint
+from packyard.text.document import decode
+from packyard.text.node import Mapping, Source
+
+
+def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+    """Find lines that a set by kustomize 3.8.7 or 4.5.4 would change besides, and roots that stop 3.8.7.
+
+    Both write the Krmfile, and files with a field that is set. Of a user's copy, which may have grown in many hands,
+    the first line of each file is named alone.
+    """
+    for document in parsed.documents:
+        if document.root is not None and not isinstance(document.root, Mapping):
+            message = "the root of this file is no mapping, and kustomize cfg set then fails for the whole directory"
+            hint = "call a file of RFC 6902 *.json6902, or put the operations into the kustomization"
+            yield error("root-no-mapping", document.source, document.root.start, message, hint)
+    written = {each.node.source.name for each in parsed.bound} | {package.where + package.name}
+    for path, data in {package.name: package.krmfile, **package.resources}.items():
+        if package.where + path not in written:
+            continue
+        found = _rewritten(package.where + path, data)
+        if found and not shipped and len(found) > 1:
+            message = f"{found[0].message}; so it is with {len(found) - 1} more in this file"
+            found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
+        yield from (finding("rewritten", "warning", problem) for problem in found)
+
+
+def _rewritten(name: str, data: bytes) -> list[Problem]:
+    try:
+        return fixedpoint.find(Source(name, decode(data, name)[1]))
+    except InputError:  # which is a finding already
+        return []
