@@ -21,7 +21,7 @@ from packyard.source.option import Option
 class DocumentedUseCase:
     """What a README fragment may ask of a use case; ``name`` is that without its storage.
 
-    ``objects`` are kinds and files, ``names`` what the objects are called as shipped, by their kinds.
+    ``objects`` are kinds and files, ``names`` what the objects are called as shipped, by their kinds, the first of each.
     """
 
     path: str
@@ -111,7 +111,7 @@ def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str
         storage=item.use_case.storage,
         setters=list(rows),
         objects=item.objects,
-        names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in objects},
+        names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
         beside=item.beside,
         requirements=list(describe.use_case(item.package_files()).requires),
         images=requirements.images(objects),
