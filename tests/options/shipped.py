@@ -162,6 +162,7 @@ def add(kustomize: Path, scratch: Path, folder: Path, *options: Path) -> subproc
 
 
 def _write(user: Path, use_case: Path, options: Sequence[Path], **fields: str) -> None:
+    """Write a user's kustomization of a use case with options."""
     relative = [os.path.relpath(each, user) for each in options]
     kustomization = {**_HEAD, "resources": [os.path.relpath(use_case, user)], "components": relative, **fields}
     (user / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))

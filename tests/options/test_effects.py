@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +13,7 @@ import yaml
 
 from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
+from packyard.cluster.build import build as render
 from real import REPOSITORY
 
 _BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
@@ -61,6 +64,19 @@ def test_all_options_at_once_do_what_they_say(kustomize: Path, catalogue: Catalo
             names = tuple(each for each in place.options if each == source or each not in DATASETS)
             builds += [Build(place, names), Build(place, names[::-1])]
     _judge(kustomize, tmp_path / "builds", builds)
+
+
+def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
+    for place in catalogue.shapes():
+        root = place.option("any").parents[1]
+        shutil.copytree(root, tmp_path / place.package, dirs_exist_ok=True)
+        folder = tmp_path / place.package / place.path
+        for name in place.options:
+            text = (place.folder / "kustomization.yaml").read_text()
+            option = os.path.relpath(place.option(name), place.folder)
+            (folder / "kustomization.yaml").write_text(f"{text}components:\n- {option}\n")
+            built = list(yaml.load_all(render(folder), Loader=yaml.CSafeLoader))
+            assert _sorted(built) == _sorted(_expected(Build(place, (name,)))), f"{place}: {name}"
 
 
 def test_an_option_that_does_not_fit_is_refused_or_changes_nothing(

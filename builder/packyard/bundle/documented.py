@@ -21,7 +21,7 @@ from packyard.source.option import Option
 class DocumentedUseCase:
     """What a README fragment may ask of a use case; ``name`` is that without its storage.
 
-    ``objects`` are kinds and files, ``names`` what the objects are called as shipped, by their kinds, the first of each.
+    ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped.
     """
 
     path: str
@@ -89,9 +89,8 @@ def context(
     ``rows`` are the setters of its use cases by their paths, ``objects`` their objects as plain values.
     """
     use_cases = [_use_case(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed.use_cases]
-    first = min(composed.use_cases, key=lambda item: item.use_case.line).use_case.path
     return {
-        "example": next(use_case for use_case in use_cases if use_case.path == first),
+        "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},

@@ -67,13 +67,17 @@ class UseCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """What package.yaml says, checked: every part that it names exists."""
+    """What package.yaml says, checked: every part that it names exists.
+
+    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first.
+    """
 
     name: str
     folder: Path
     file: str
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
+    first: str
     moved: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,12 +90,14 @@ def read(workspace: Workspace, name: str) -> Package:
     if not NAME.fullmatch(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
     fields.problems += scripts.check(folder)
+    use_cases = _use_cases(workspace, folder, fields)
     package = Package(
         name=name,
         folder=folder,
         file=str(path),
         model=_model(fields),
-        use_cases=tuple(_use_cases(workspace, folder, fields)),
+        use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
+        first=next((use_case.path for use_case in use_cases), ""),
         moved=fields.sentences("moved"),
     )
     fields.done()
@@ -109,6 +115,7 @@ def _model(fields: Fields) -> dict[str, str]:
 
 
 def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCase]:
+    """Read the use cases, in the order of package.yaml."""
     names = fields.children("useCases")
     if not names:
         fields.fault(fields.node, "useCases", "is missing, or names none")
@@ -119,7 +126,7 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCa
     for path in (each.path for each in found):
         if any(f"{path}/".startswith(f"{other.path}/") for other in found if other.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
-    return sorted(found, key=lambda use_case: use_case.path)
+    return found
 
 
 def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]) -> list[UseCase]:
