@@ -8,7 +8,7 @@ name=resnet50v1-5-fp32-training-k8s
 version=1.0.0
 use_case=multi-node/user-mounted-nfs
 parameters="NFS_SERVER=10.0.0.5 NFS_PATH=/exports/models PVC_NAME=workdisk USER_ID=1200 USER_NAME=alice"
-parameters="$parameters GROUP_ID=1200 GROUP_NAME=staff FS_ID=2000 DATASET_DIR=/data"
+parameters="$parameters GROUP_ID=1200 GROUP_NAME=staff FS_ID=2000 DATASET_DIR=/imagenet"
 
 tell() { printf '\n# %s\n' "$@"; }
 

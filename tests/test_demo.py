@@ -18,10 +18,10 @@ from running import programs_dir
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
-    for name in ("bases", "overlays", "packages"):
+    for name in ("bases", "docs", "overlays", "packages"):
         shutil.copytree(real.REPOSITORY / name, folder / name)
     (folder / "tests").mkdir()
-    for file in ("packyard.yaml", "LICENSE", "tests/demo.sh"):
+    for file in ("packyard.yaml", "Krmfile", "LICENSE", "tests/demo.sh"):
         shutil.copy(real.REPOSITORY / file, folder / file)
     return folder
 

@@ -40,7 +40,7 @@ PARAMETERS = {
     "GROUP_NAME": "staff",
     "USER_ID": "1000",
     "USER_NAME": "alice",
-    "DATASET_DIR": "/data/imagenet",
+    "DATASET_DIR": "/imagenet",
 }
 
 FETCH = {
@@ -133,7 +133,7 @@ def test_packyard_sets_nothing_but_values(topology: str, web_dir: Path, tmp_path
         old, new = before[path].decode().splitlines(), after.decode().splitlines()
         assert len(old) == len(new)
         changed = [(one, two) for one, two in zip(old, new, strict=True) if one != two]
-        assert changed or "/options/" in path or path.endswith(("kustomization.yaml", "service-account.yaml"))
+        assert changed or path.endswith(("kustomization.yaml", "network-policy.yaml", "service-account.yaml"))
         for one, two in changed:
             assert beside_the_value(one) == beside_the_value(two)
 
@@ -170,12 +170,16 @@ def test_the_words_of_the_old_readme_find_the_pods(
 def test_the_packages_readme_names_every_parameter_and_option(package: Package, web_dir: Path, tmp_path: Path) -> None:
     done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
     readme = (tmp_path / package.name / "README.md").read_text()
+    _, _, of_options = readme.partition("\n## Options\n")
+    options_dir = tmp_path / package.name / PREFIX / "options"
     for krmfile in sorted((tmp_path / package.name / PREFIX).rglob("Krmfile")):
-        assert [name for name in reading.setter_values(krmfile.parent) if f"`{name}`" not in readme] == []
-    for option in sorted((tmp_path / package.name / PREFIX).rglob("options/*")):
-        text = "".join(file.read_text() for file in option.glob("Krmfile.option"))
-        names = [option.name, *re.findall(r"^    io\.k8s\.cli\.setters\.(\w+):$", text, re.M)]
-        assert [name for name in names if f"`{name}`" not in readme] == []
+        names = reading.setter_values(krmfile.parent)
+        if krmfile.parent == options_dir:
+            assert [name for name in names if not re.search(rf"^\| `.*\b{name}\b.* \|$", of_options, re.M)] == []
+        else:
+            assert [name for name in names if f"\n| {name} |" not in readme] == []
+    options = [folder.name for folder in sorted(options_dir.glob("*/"))]
+    assert [name for name in options if f"\n| `{name}`" not in of_options] == []
 
 
 # The tarball itself.

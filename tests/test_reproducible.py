@@ -16,7 +16,7 @@ import pytest
 import real
 from running import SOURCE_ROOT
 
-SOURCES = ("packyard.yaml", "LICENSE", "bases", "overlays", "packages")
+SOURCES = ("packyard.yaml", "Krmfile", "LICENSE", "bases", "docs", "overlays", "packages")
 #: Puts a clock that is wrong by decades in front of everything that Python reads the time with.
 WRONG_CLOCK = "import time\ntime.time = lambda: 4102444800.0\ntime.time_ns = lambda: 4102444800 * 10**9\n"
 
@@ -30,7 +30,7 @@ def copy_checkout(folder: Path, *, backwards: bool = False) -> Path:
         if file.is_file() and "__pycache__" not in file.parts:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
-    for fragment in folder.glob("packages/*/docs/title.md"):  # something that locales read differently
+    for fragment in folder.glob("packages/*/docs/00-title.md"):  # something that locales read differently
         fragment.write_bytes(fragment.read_bytes() + "Für Grüße aus Zürich.\n".encode())
     return folder
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 #: Programs that are named in sentences, beside those that blocks begin with.
 _PROGRAMS = (
+    "aws",
     "chgrp",
     "chmod",
     "docker",
@@ -24,6 +25,7 @@ _PROGRAMS = (
     "kpt",
     "kustomize",
     "make",
+    "mkdir",
     "packyard",
     "pip",
     "sed",

@@ -11,6 +11,7 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,6 @@ from controlplane import shared
 from controlplane.api import Api
 from packyard.bundle import requirements
 from packyard.source.package import Package
-from readmes.commands import Block
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
@@ -28,10 +28,6 @@ from readmes.visit import Visit
 from running import programs_dir
 from usecases import PACKAGES, each_package, shipped
 
-#: What runs nowhere, and why.
-ELSEWHERE = {
-    "docker run --env-file": "an option of a program, which needs an engine of containers and the reader's image",
-}
 #: What operators' releases install, by the module whose version the tests pin.
 RELEASES = {
     "mpi-operator": "https://raw.githubusercontent.com/kubeflow/mpi-operator/{}/deploy/v2beta1/mpi-operator.yaml",
@@ -59,17 +55,17 @@ def test_every_command_of_a_readme_runs(
     package: Package, web_dir: Path, cluster: Api, bin_dir: Path, kustomize5: Path, tmp_path: Path
 ) -> None:
     readme = Readme(package, web_dir)
-    need_programs(readme.blocks)
-    sentences = [each for each in readme.in_sentences() if each not in ELSEWHERE]
+    commands = {each for block in readme.blocks for each in block.commands}
+    sentences = list(readme.in_sentences())
+    need_programs([*commands, *sentences])
     content = {url: zipped(name) for url, name in DATASETS.items()}
     with internet(tmp_path / "internet", content, {"s3.amazonaws.com"}) as hosts:
         visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", kustomize5)
         for name, data in files(tmp_path / "internet").items():
             visit.give(name, data)
         visit.follow(readme.blocks, sentences)
-    commands = {each for block in readme.blocks for each in block.commands}
     assert commands.union(sentences) <= visit.typed
-    uploads = ["https://s3.amazonaws.com/datasets/cats_and_dogs.zip"] if "aws s3 cp" in readme.text else []
+    uploads = ["https://s3.amazonaws.com/team-datasets/cats_and_dogs.zip"] if "aws s3 cp" in readme.text else []
     assert [*hosts.uploads] == uploads
 
 
@@ -117,9 +113,9 @@ def needed_definitions(package: Package) -> set[str]:
     return {item.name for item in found if item.kind == "CustomResourceDefinition"}
 
 
-def need_programs(blocks: list[Block]) -> None:
+def need_programs(commands: Iterable[str]) -> None:
     """Skip the test where the machine lacks a program that a reader has to have."""
-    for name in sorted({command.split()[0] for block in blocks for command in block.commands}):
+    for name in sorted({command.split()[0] for command in commands}):
         if name not in ("cd", "(cd", "kustomize", "packyard", "python3"):
             real.program(name)
 

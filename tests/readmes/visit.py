@@ -26,8 +26,8 @@ MEANT = {
     "kustomize edit add resource network-policy.yaml": (
         "(cp -r {policed} with-policy && cd with-policy && kustomize edit add resource network-policy.yaml && kustomize build .)"
     ),
-    "kustomize edit set namespace": "(cp -r {leaf} elsewhere && cd elsewhere && kustomize edit set namespace ml)",
     "kubectl create namespace ml": "kubectl get namespace ml",  # the reader's is there already
+    "kubectl logs POD -c wait-for-model": "kubectl logs {server} -c wait-for-model",
 }
 
 
@@ -59,6 +59,7 @@ class Visit:
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
             "eval.csv": str(folder / "home" / "eval.csv"),
+            "/pvc": str(folder / "pvc"),
         }
         self.reader = Reader(folder / "home", environment, words)
 
@@ -88,14 +89,16 @@ class Visit:
         if not self._settled:
             self._settled = True
             self.world.run_all(self.objects)
-            assert self.world.applied(self.objects) == self.objects
+            for applied, wanted in zip(self.world.applied(self.objects), self.objects, strict=True):
+                assert applied == wanted, f"{applied}\nwas applied, where the examples give\n{wanted}"
 
     def _say(self, sentences: Sequence[str]) -> None:
         """Type what sentences name, in the directory above the use case, the namespace being the reader's own."""
         where = self.reader.start / self.readme.directory
         package_dir = self.reader.start / self.readme.package.name
         policed = next(iter(sorted(file.parent for file in package_dir.rglob("network-policy.yaml"))), where)
-        values = {"leaf": self.readme.leaf, "policed": policed}
+        servers = [name for name in self.world.names_of_pods() if name not in self.world.computing()]
+        values = {"leaf": self.readme.leaf, "policed": policed, "server": next(iter(servers), "")}
         self.reader.environment["KUBECONFIG"] = self._config[self.world.namespace]
         for sentence in sentences:
             self.reader.go(self.readme.directory)
