@@ -170,7 +170,9 @@ def _environment(objects: list[Object]) -> None:
 
 
 def _debug(objects: list[Object]) -> None:
-    sleeping = [found.container for found in templates(objects) if found.name in ("training", "node", "mpi-launcher")]
+    sleeping = [
+        found.container for found in templates(objects) if found.name in ("training", "node", "server", "mpi-launcher")
+    ]
     for container in sleeping + [step["container"] for _, step in steps(objects)]:
         container["command"] = ["sh", "-c", "sleep 3600"]
 
