@@ -21,7 +21,7 @@ from packyard.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 HELM = real.TOOLS / "helm"
-OVERLAY = "overlays/user-mounted-nfs/kustomization.yaml"
+OVERLAY = "overlays/storage/user-mounted-nfs/kustomization.yaml"
 
 
 def measure(folder: Path, copies: int, runs: int) -> None:
@@ -102,7 +102,7 @@ def make_chart(chart: Path, package: Path) -> None:
 
 
 def dependents(root: Path) -> int:
-    overlay, sources = Path(OVERLAY).parent.name, workspace.read(root)
+    overlay, sources = Path(OVERLAY).parent.parts[1:], workspace.read(root)
     found = (package.read(sources, name) for name in sources.package_names())
     return sum(any(overlay in use_case.overlays for use_case in item.use_cases) for item in found)
 

@@ -54,6 +54,7 @@ show "packyard publish --version $version --to channel | tee again"
 grep -q '^unchanged ' again || fail "publishing the same again was not a no-op"
 
 tell "Any web server can serve a channel; this one is Python's:"
+: >server.log # there before the first look at it
 python3 -u -m http.server --bind 127.0.0.1 --directory channel 0 >server.log 2>&1 &
 server=$!
 port=

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 import real
 
 SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
@@ -47,11 +49,11 @@ def multiply(folder: Path, count: int, packages: list[str] | None = None) -> Pat
 def _rename(package: Path, number: int) -> None:
     """Give a package a model and texts of its own; no file but those shipped as they are stays as it was."""
     file = package / "package.yaml"
-    text = file.read_text()
-    for key in ("model: {name", "  MODEL_NAME"):
-        text, count = re.subn(rf"^({key}: [^,\s]{{1,27}})[^,\s]*", rf"\g<1>-{number:03}", text, flags=re.MULTILINE)
-        assert count == 1
-    file.write_text(text)
+    found = yaml.safe_load(file.read_text())
+    model_name = found.setdefault("setters", {}).get("MODEL_NAME", re.sub(r"-k8s-\d+$", "", package.name))
+    found["setters"]["MODEL_NAME"] = f"{model_name[:28]}-{number:03}"
+    found["model"]["name"] += f"-{number:03}"
+    file.write_text(yaml.safe_dump(found, sort_keys=False))
     for file in files(package):
         if file.suffix == ".md":
             file.write_text(f"{file.read_text()}\nText {number}.\n")

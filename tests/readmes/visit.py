@@ -97,8 +97,8 @@ class Visit:
         where = self.reader.start / self.readme.directory
         package_dir = self.reader.start / self.readme.package.name
         policed = next(iter(sorted(file.parent for file in package_dir.rglob("network-policy.yaml"))), where)
-        servers = [name for name in self.world.names_of_pods() if name not in self.world.computing()]
-        values = {"leaf": self.readme.leaf, "policed": policed, "server": next(iter(servers), "")}
+        server = next(iter(self.world.pods_of("ReplicaSet")), "")
+        values = {"leaf": self.readme.leaf, "policed": policed, "server": server}
         self.reader.environment["KUBECONFIG"] = self._config[self.world.namespace]
         for sentence in sentences:
             self.reader.go(self.readme.directory)

@@ -57,20 +57,16 @@ class World:
     def names_of_pods(self) -> list[str]:
         return [pod["metadata"]["name"] for pod in self.pods()]
 
-    def computing(self) -> set[str]:
-        """Return the names of the pods that compute: of Jobs and Workflows, but for parameter servers."""
-        return {
-            pod["metadata"]["name"]
-            for pod in self.pods()
-            if {owner["kind"] for owner in pod["metadata"].get("ownerReferences", ())} & {"Job", "Workflow"}
-            and pod["metadata"]["labels"]["app.kubernetes.io/component"] != "ps"
-        }
+    def pods_of(self, kind: str) -> list[str]:
+        """Return the names of the pods that objects of a kind own."""
+        owners = ((pod["metadata"]["name"], pod["metadata"].get("ownerReferences", ())) for pod in self.pods())
+        return [name for name, found in owners if any(owner["kind"] == kind for owner in found)]
 
     def run_all(self, objects: list[Object]) -> None:
         """Return when the objects have made their pods, and these have printed something."""
         wait(lambda: test_runs.unfinished(self.api, self.namespace, objects))
         if test_runs.of_kind(objects, "Workflow"):
-            wait(lambda: [] if self.computing() else ["the workflow has no pod"])
+            wait(lambda: [] if self.pods_of("Workflow") else ["the workflow has no pod"])
         for pod in self.pods():
             self._print(pod)
 
