@@ -118,7 +118,7 @@ def test_what_is_found_is_what_would_be_made_anew_after_any_change_of_a_source(r
         lost
     )
     assert f"new packages/{NAME}/files/zz.yaml" in lost
-    assert "led bases/identity/Krmfile elsewhere" in lost
+    assert "led overlays/storage/user-mounted-nfs/Krmfile elsewhere" in lost
     assert len(lost) > 60
     assert not any("new bases" in what and what.endswith("zz.yaml") for what in lost), "nobody reads these"
 
@@ -143,7 +143,11 @@ def test_use_cases_found_are_those_composed_anew_after_any_change_of_a_source(ro
         else:
             kept.setdefault(what.partition(" ")[0], []).append(mutation)
         undo()
-    assert {f"changed packages/{NAME}/package.yaml", "changed bases/identity/Krmfile", "deleted LICENSE"} <= lost
+    assert {
+        f"changed packages/{NAME}/package.yaml",
+        "changed overlays/storage/user-mounted-nfs/Krmfile",
+        "deleted LICENSE",
+    } <= lost
     assert len(lost) > 60
     for several in kept.values():
         for _, do, _ in several:
