@@ -28,6 +28,7 @@ _PROGRAMS = (
     "mkdir",
     "packyard",
     "pip",
+    "python3",
     "sed",
     "ssh",
     "wget",

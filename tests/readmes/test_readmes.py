@@ -59,13 +59,13 @@ def test_every_command_of_a_readme_runs(
     sentences = list(readme.in_sentences())
     need_programs([*commands, *sentences])
     content = {url: zipped(name) for url, name in DATASETS.items()}
-    with internet(tmp_path / "internet", content, {"s3.amazonaws.com"}) as hosts:
+    with internet(tmp_path / "internet", content, {"team-datasets.s3.amazonaws.com"}) as hosts:
         visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", kustomize5)
         for name, data in files(tmp_path / "internet").items():
             visit.give(name, data)
         visit.follow(readme.blocks, sentences)
     assert commands.union(sentences) <= visit.typed
-    uploads = ["https://s3.amazonaws.com/team-datasets/cats_and_dogs.zip"] if "aws s3 cp" in readme.text else []
+    uploads = ["https://team-datasets.s3.amazonaws.com/cats_and_dogs.zip"] if "aws s3 cp" in readme.text else []
     assert [*hosts.uploads] == uploads
 
 

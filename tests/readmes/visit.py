@@ -58,7 +58,7 @@ class Visit:
             "ml": self.world.namespace,
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
-            "eval.csv": str(folder / "home" / "eval.csv"),
+            **{name: str(folder / "home" / name) for name in ("cats_and_dogs.zip", "eval.csv")},
             "/pvc": str(folder / "pvc"),
         }
         self.reader = Reader(folder / "home", environment, words)

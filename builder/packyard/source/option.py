@@ -147,7 +147,7 @@ def _files(part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    return sorted(file for file in folder.iterdir() if file.is_file() and file.name[0] != "." and file.name[-1] != "~")
 
 
 def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:
