@@ -2,9 +2,10 @@
 
     python3 run.py PROGRAM [ARGUMENT ...]
 
-TF_CONFIG is made from what every pod of the cluster knows: CLUSTER has the roles and how many pods each has, "chief=1
-worker=3 ps=1"; CLUSTER_JOB, the name of this pod's Job, ends in "-" and its role, in a JobSet in "-0" behind it; in the
-headless Service CLUSTER_SERVICE the pods have their names; TensorFlow listens on CLUSTER_PORT, this program on the next.
+TF_CONFIG is made from what every pod of the cluster knows: CLUSTER has the roles and how many pods each has, as in
+"chief=1 worker=3 ps=1"; CLUSTER_JOB, the name of this pod's Job, ends in "-" and its role, in a JobSet in "-0" behind
+it; the pods have their names in the headless Service CLUSTER_SERVICE; TensorFlow listens on CLUSTER_PORT, this program
+on the next port.
 
 Pods hold on to each other by connections. Where one ends without a word, its work is lost to all: every other pod ends
 its program and fails as well, so that Kubernetes starts all anew, to continue from their last checkpoint together.

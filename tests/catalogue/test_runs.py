@@ -151,7 +151,8 @@ def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
     api.create(node).expect_done()
     wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
-    amounts = {"cpu": "1M", "memory": "1Pi", "ephemeral-storage": "1Pi", **dict.fromkeys(devices, "1k")}
+    amounts = {"cpu": "1M", "memory": "1Pi", "ephemeral-storage": "1Pi", "hugepages-2Mi": "1Ti"}
+    amounts |= dict.fromkeys(devices, "1k")
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
     api.merge({**node, **status}, subresource="status").expect_done()
     # The taint of a node that is not ready is taken off a moment later.
