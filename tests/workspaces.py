@@ -12,6 +12,8 @@ import yaml
 import real
 
 SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
+#: Options that fit one package alone.
+ONLY_FOR = {"efa": "mask-rcnn-fp32-training-k8s"}
 PACKAGES = real.REPOSITORY / "packages"
 
 
@@ -29,6 +31,9 @@ def copy(folder: Path, packages: list[str]) -> Path:
             shutil.copytree(source, target, copy_function=shutil.copy)
         else:
             shutil.copy(source, target)
+    for option, package in ONLY_FOR.items():
+        if package not in packages:
+            shutil.rmtree(folder / "overlays/options" / option)
     return folder
 
 

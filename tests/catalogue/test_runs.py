@@ -35,7 +35,7 @@ _INSTANCE = "app.kubernetes.io/instance"
 def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     package: Package, cluster: Api, kustomize5: Path
 ) -> None:
-    """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by RUN_NAMEs of their own."""
+    """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by names of their own."""
     built = build_all(kustomize5, "any", list(runs(package)))
     namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
     objects = moved([item for found in built for item in found], "any", namespace)
@@ -81,11 +81,12 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
         yield ready.set({"WORKERS": "1"} if "WORKERS" in ready.setters else {}), ()
         if not any(as_pods(directory.parse())):
             continue  # a claim, say: runs share it
+        name = "RUN_NAME" if "RUN_NAME" in ready.setters else "MODEL_NAME"  # what looks at all runs of a model
         for workers in ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},):
-            yield ready.set({"RUN_NAME": next(names), **workers}), ()
-        for option in sorted({*directory.options} - {name for base, name in tried if base == use_case.base}):
+            yield ready.set({name: next(names), **workers}), ()
+        for option in sorted({*directory.options} - {each for base, each in tried if base == use_case.base}):
             tried.add((use_case.base, option))
-            yield ready.set({"RUN_NAME": next(names)}), [option]
+            yield ready.set({name: next(names)}), [option]
 
 
 def apart(ready: Directory) -> Directory:

@@ -47,7 +47,7 @@ def acts(text: str) -> list[str]:
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "pkg"
     below = root / "sub\x1b[2J\u202e"
-    for folder in (below, root / "options" / "o"):
+    for folder in (below, tmp_path / "options" / "o"):
         folder.mkdir(parents=True)
     (root / "Krmfile").write_text(KRMFILE.replace("EVIL", written(EVIL)))
     (root / "cm.yaml").write_text('apiVersion: v1\nkind: ConfigMap\ndata:\n  a: "1" # {"$openapi":"A"}\n# \u202e\r\n')
@@ -55,7 +55,7 @@ def package(tmp_path: Path) -> Path:
     (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
     kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
     about = EVIL.replace("\u2028", "").replace("\u2029", "").replace("\r", "")
-    (root / "options" / "o" / "kustomization.yaml").write_text(f"# an option {about}\n{kind}")
+    (tmp_path / "options" / "o" / "kustomization.yaml").write_text(f"# an option {about}\n{kind}")
     return root
 
 

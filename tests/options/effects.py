@@ -91,7 +91,7 @@ def _queue(objects: list[Object]) -> None:
 def _pull_secret(objects: list[Object]) -> None:
     for item in objects:
         if item["kind"] == "ServiceAccount":
-            item["imagePullSecrets"] = [{"name": "registry-credentials"}]
+            item["imagePullSecrets"] = [{"name": "registry-secret"}]
 
 
 def _node_pool(objects: list[Object]) -> None:
@@ -170,9 +170,11 @@ def _environment(objects: list[Object]) -> None:
 
 
 def _debug(objects: list[Object]) -> None:
-    sleeping = [found.container for found in templates(objects) if found.name in ("training", "node", "mpi-launcher")]
+    sleeping = [
+        found.container for found in templates(objects) if found.name in ("training", "node", "server", "mpi-launcher")
+    ]
     for container in sleeping + [step["container"] for _, step in steps(objects)]:
-        container.update(command=["sleep", "3600"], args=[])
+        container["command"] = ["sh", "-c", "sleep 3600"]
 
 
 def _do_not_disrupt(objects: list[Object]) -> None:

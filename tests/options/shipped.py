@@ -81,9 +81,8 @@ def _places(root: Path, item: ComposedPackage) -> list[Place]:
         objects = use_case.values()
         fitting = tuple(sorted(option.name for option in item.options.all if path in option.use_cases))
         texts = tuple(json.dumps(value) for value in objects)
-        found.append(
-            Place(item.package.name, path, root / item.package.name / path, texts, fitting, _shape(objects, fitting))
-        )
+        package = item.package.name
+        found.append(Place(package, path, root / package / path, texts, fitting, _shape(objects, fitting)))
     return found
 
 
@@ -139,16 +138,10 @@ def _build(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[list
     for number, build in enumerate(builds):
         folder = scratch / f"n{number}"
         folder.mkdir(parents=True)
-        relative = [os.path.relpath(build.place.option(name), folder) for name in build.options]
-        fields = {
-            "resources": [os.path.relpath(build.place.folder, folder)],
-            "components": relative,
-            "namespace": f"n{number}",
-        }
-        (folder / "kustomization.yaml").write_text(yaml.safe_dump({**_HEAD, **fields}))
-    (scratch / "kustomization.yaml").write_text(
-        yaml.safe_dump({**_HEAD, "resources": [f"n{n}" for n in range(len(builds))]})
-    )
+        options = [build.place.option(name) for name in build.options]
+        _write(folder, build.place.folder, options, namespace=f"n{number}")
+    folders = [f"n{number}" for number in range(len(builds))]
+    (scratch / "kustomization.yaml").write_text(yaml.safe_dump({**_HEAD, "resources": folders}))
     done = run(kustomize, scratch)
     assert done.returncode == 0, done.stderr
     found: list[list[Object]] = [[] for _ in builds]
@@ -164,12 +157,15 @@ def add(kustomize: Path, scratch: Path, folder: Path, *options: Path) -> subproc
     """Build a use case with options, which stand in a kustomization beside it."""
     user = scratch / "user"
     user.mkdir(parents=True, exist_ok=True)
-    fields = {
-        "resources": [os.path.relpath(folder, user)],
-        "components": [os.path.relpath(each, user) for each in options],
-    }
-    (user / "kustomization.yaml").write_text(yaml.safe_dump({**_HEAD, **fields}))
+    _write(user, folder, options)
     return run(kustomize, user)
+
+
+def _write(user: Path, use_case: Path, options: Sequence[Path], **fields: str) -> None:
+    """Write a user's kustomization of a use case with options."""
+    relative = [os.path.relpath(each, user) for each in options]
+    kustomization = {**_HEAD, "resources": [os.path.relpath(use_case, user)], "components": relative, **fields}
+    (user / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], option: str) -> None:

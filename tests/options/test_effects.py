@@ -1,8 +1,10 @@
-"""Every option does what it says in every use case that it fits, alone and beside others, in kustomize 3.8.7, 4.5.4 and 5.7.1."""
+"""Every option does what it says where it fits, alone and beside others, in kustomize 3.8.7, 4.5.4 and 5.7.1."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +13,7 @@ import yaml
 
 from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
+from packyard.cluster.build import build as render
 from real import REPOSITORY
 
 _BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
@@ -45,11 +48,8 @@ def _exclude(pair: Sequence[str]) -> bool:
 
 
 def test_each_option_does_what_it_says_where_it_fits(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
-    _judge(
-        kustomize,
-        tmp_path / "builds",
-        [Build(place, (name,)) for place in catalogue.shapes() for name in place.options],
-    )
+    builds = [Build(place, (name,)) for place in catalogue.shapes() for name in place.options]
+    _judge(kustomize, tmp_path / "builds", builds)
 
 
 def test_each_pair_of_options_does_what_both_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
@@ -57,15 +57,26 @@ def test_each_pair_of_options_does_what_both_say(kustomize: Path, catalogue: Cat
     _judge(kustomize, tmp_path / "builds", builds)
 
 
-def test_all_options_at_once_do_what_they_say_in_any_order(
-    kustomize: Path, catalogue: Catalogue, tmp_path: Path
-) -> None:
+def test_all_options_at_once_do_what_they_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = []
     for place in catalogue.shapes():
         for source in [each for each in DATASETS if each in place.options] or [""]:
             names = tuple(each for each in place.options if each == source or each not in DATASETS)
             builds += [Build(place, names), Build(place, names[::-1])]
     _judge(kustomize, tmp_path / "builds", builds)
+
+
+def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
+    for place in catalogue.shapes():
+        root = place.option("any").parents[1]
+        shutil.copytree(root, tmp_path / place.package, dirs_exist_ok=True)
+        folder = tmp_path / place.package / place.path
+        for name in place.options:
+            text = (place.folder / "kustomization.yaml").read_text()
+            option = os.path.relpath(place.option(name), place.folder)
+            (folder / "kustomization.yaml").write_text(f"{text}components:\n- {option}\n")
+            built = list(yaml.load_all(render(folder), Loader=yaml.CSafeLoader))
+            assert _sorted(built) == _sorted(_expected(Build(place, (name,)))), f"{place}: {name}"
 
 
 def test_an_option_that_does_not_fit_is_refused_or_changes_nothing(

@@ -16,7 +16,7 @@ import pytest
 
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, each_option, each_use_case
-from workload import catalogue, deploy, zoo
+from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
 from workload.environment import environment
@@ -107,6 +107,10 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     # All at once, for they may wait for each other. Parameter servers end with the others, however far they came.
     made = deploy.jobs_of(cluster, objects)
     zoo.store_copies(cluster, made)
+    for item in [item for item in made if sleeps(item)]:
+        made.remove(item)
+        pods = [cluster.start(pod) for pod in controllers.job(item)[: item["spec"].get("parallelism", 1)]]
+        assert all(is_asleep(pod) for pod in pods)
     cluster.hold = any(is_parameter_server(item["spec"]["template"]) for item in made)
     servers, jobs, pods = (
         [pod for item in items for pod in deploy.run_pods(cluster, item)]
@@ -149,6 +153,11 @@ def is_own_storage(workload: Object) -> bool:
 
 def component(pod: Object) -> str:
     return str(pod["metadata"]["labels"].get("app.kubernetes.io/component", ""))
+
+
+def sleeps(item: Object) -> bool:
+    """Whether the pods of a Job sleep in place of their programs, and the next would wait for their end."""
+    return bool(item["spec"]["template"]["spec"]["containers"][0].get("command", [""])[0] == "sleep")
 
 
 def is_asleep(pod: Pod) -> bool:

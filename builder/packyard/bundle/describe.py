@@ -20,8 +20,8 @@ from packyard.text.node import Source
 def use_case(package: PackageFiles) -> UseCase:
     """Describe a use case as it is shipped."""
     setters = read_krmfile(package).definitions.setters
-    found = (f"{item.kind} {item.name}" for item in requirements.find(_objects(_with_names(package))))
-    return UseCase(setters=_values(setters), requires=tuple(sorted(set(found))))
+    needed = requirements.find(_objects(_with_names(package)))
+    return UseCase(setters=_values(setters), requires=tuple(map(str, needed)))
 
 
 def options(package: PackageFiles) -> UseCase:

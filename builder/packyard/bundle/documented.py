@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle import requirements
+from packyard.bundle import describe, requirements
 from packyard.bundle.pod import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
@@ -112,7 +112,7 @@ def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str
         objects=item.objects,
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
         beside=item.beside,
-        requirements=[str(requirement) for requirement in requirements.find(objects)],
+        requirements=list(describe.use_case(item.package_files()).requires),
         images=requirements.images(objects),
     )
 

@@ -28,34 +28,27 @@ _MADE_OF = {("trainer.kubeflow.org/v1alpha1", "TrainJob"): [("jobset.x-k8s.io/v1
 _ALWAYS_THERE = {("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Requirement:
     """One thing that a cluster must have.
 
-    ============================  ===========================================  ============================
-    kind                          name                                         detail
-    ============================  ===========================================  ============================
-    ``CustomResourceDefinition``  ``mpijobs.kubeflow.org``                     ``kubeflow.org/v2beta1 MPIJob``
+    ============================  =====================================================================
+    kind                          name
+    ============================  =====================================================================
+    ``CustomResourceDefinition``  ``mpijobs.kubeflow.org``
     ``PersistentVolumeClaim``     its name; likewise ``Secret``, ``ConfigMap``, ``ServiceAccount``, ``Namespace``
     ``NFS``                       ``server:path``
     ``CSIDriver``                 ``nfs.csi.k8s.io``, which mounts volumes
     ``Resource``                  ``nvidia.com/gpu``, which a device plugin offers
-    ``PodSecurity``               the strictest level that admits the pods     what the next level objects to
-    ============================  ===========================================  ============================
+    ``PodSecurity``               the strictest level that admits the pods
+    ============================  =====================================================================
     """
 
     kind: str
     name: str
-    detail: str = ""
-
-    @property
-    def is_to_be_set(self) -> bool:
-        """Say whether the name, or the server or path of an export, waits for its setter."""
-        return self.name == "" or (self.kind == "NFS" and (self.name.startswith(":") or self.name.endswith(":")))
 
     def __str__(self) -> str:
-        shown = f'{self.kind} "{self.name}" (to be set)' if self.is_to_be_set else f"{self.kind} {self.name}"
-        return f"{shown}: {self.detail}" if self.detail else shown
+        return f"{self.kind} {self.name}"
 
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
@@ -65,10 +58,10 @@ def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
     found.update(requirement for pod in specs for requirement in _references(pod))
     level = pod_security.find(specs)
     if level is not None:
-        found.add(Requirement(kind="PodSecurity", name=level.name, detail="; ".join(level.objections)))
+        found.add(Requirement(kind="PodSecurity", name=level.name))
     brought = {(text(item.get("kind")), text(mapping(item.get("metadata")).get("name"))) for item in objects}
     needed = (item for item in found if (item.kind, item.name) not in brought | _ALWAYS_THERE)
-    return tuple(sorted(needed, key=lambda item: (item.kind, item.name, item.detail)))
+    return tuple(sorted(needed))
 
 
 def images(objects: Sequence[Object]) -> tuple[str, ...]:
@@ -86,9 +79,7 @@ def _definitions(objects: Iterable[Object]) -> Iterator[Requirement]:
         for api_version, kind in (named, *_MADE_OF.get(named, ())):
             group = api_version.rpartition("/")[0]
             if kind and group not in _BUILT_IN_GROUPS | _CLIENT_SIDE_GROUPS:
-                yield Requirement(
-                    kind="CustomResourceDefinition", name=f"{_plural(kind)}.{group}", detail=f"{api_version} {kind}"
-                )
+                yield Requirement(kind="CustomResourceDefinition", name=f"{_plural(kind)}.{group}")
 
 
 def _plural(kind: str) -> str:

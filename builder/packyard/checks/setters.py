@@ -14,10 +14,8 @@ from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import sets
-from packyard.setters.krmfile import Krmfile
 from packyard.setters.refusal import refusal
 from packyard.setters.review import review
-from packyard.text.document import walk
 from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence, Source
 from packyard.text.scalar import implicit_type
 
@@ -31,7 +29,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     if parsed.krmfile is None:
         return
     definitions = parsed.krmfile.definitions
-    reached = _kept(parsed.krmfile)
+    reached: set[str] = set()
     broken = _broken(definitions)
     for bound in parsed.bound:
         yield from _field(bound, definitions, reached)
@@ -71,18 +69,6 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
     if expected is not None and found != expected:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
         yield error("value-disagrees", source, bound.node.start, message, "mend the definition, or the field")
-
-
-def _kept(krmfile: Krmfile) -> set[str]:
-    """Return the keys of what binds fields that an enabled option replaced, and that come back when it goes."""
-    found: set[str] = set()
-    for node in walk(krmfile.root.get("options")):
-        line = node.value if isinstance(node, Scalar) else ""
-        reference = parse(line[line.index("# {") :]) if "# {" in line else None
-        definition = krmfile.definitions.resolve(reference) if reference else None
-        if definition is not None:
-            _reach(definition, krmfile.definitions, found)
-    return found
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:

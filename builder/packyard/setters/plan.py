@@ -18,7 +18,7 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.text.document import decode, parse_shared
 from packyard.text.edit import Edit
 from packyard.text.node import Source
-from packyard.text.proof import apply_to_file, apply_to_text
+from packyard.text.proof import apply_to_file
 from packyard.text.value import Value
 
 
@@ -72,15 +72,6 @@ def plan(
 def plan_fields(resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
     """Plan to give the fields of files the values of changed setters; the definitions are kept elsewhere."""
     return _plan_fields(PackageFiles(b"", resources), definitions.with_setters(changed), changed, Copies())
-
-
-def refresh(source: Source, definitions: Definitions, spans: Sequence[tuple[int, int]]) -> str:
-    """Return a text in which the fields inside some spans have the values of their setters; all others stay."""
-    fields = Fields(definitions, definitions.setters)
-    for document in parse_shared(source):
-        fields.visit(document)
-    inside = [item for item in fields.edits if any(start <= item.start and item.end <= end for start, end in spans)]
-    return apply_to_text(source, inside)
 
 
 #: The values that a package was shipped with, by setter: a text, the items of a list, None for what is required.

@@ -6,12 +6,13 @@ other field is refused by name and line, rather than to compose something else t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, suggest
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
@@ -205,7 +206,8 @@ def _patch_of_file(
     if not fields.reach(node, key, path, file):
         return None
     if not file.is_file():
-        fields.fault(node, key, f"no file {path!r}")
+        beside = file.parent.glob("*") if file.parent.is_dir() else ()
+        fields.fault(node, key, f"no file {path!r}", suggest(path, [os.path.relpath(each, folder) for each in beside]))
         return None
     return Patch(_one(Source(str(file), decode(file.read_bytes(), str(file))[1])), target, node, file.resolve())
 

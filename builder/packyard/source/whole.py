@@ -1,20 +1,78 @@
-"""What only all packages of a workspace together can tell: that nobody has a use for a patch, or for an option."""
+"""What only all packages of a workspace together can tell: that nobody has a use for a patch, or for an option.
+
+What is left of idle patches is tried on all bases of the workspace, as a part may wait for its first package.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
-from packyard.errors import Problem, refuse
-from packyard.source import idle
+from packyard.errors import InputError, Problem, refuse
+from packyard.source import idle, parts
+from packyard.source.accumulate import Object, accumulate
 from packyard.source.idle import Idle
+from packyard.source.parts import Part
 from packyard.source.workspace import OPTIONS, Workspace
+from packyard.work.reads import Reads
 
 
 def check(here: Workspace, offered: Collection[str], found: Iterable[Idle]) -> None:
-    """Refuse options that fit no use case of any package, and patches that reach nothing in any."""
-    unused = [
+    """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base."""
+    left: Idle = {patch: nothing for patch, nothing in idle.join(found).items() if nothing}
+    unused = [name for name in here.option_names() if name not in offered]
+    if left or unused:
+        of_bases = _of_bases(here, {file.partition(" (patch in")[0] for file, _ in left}, unused)
+        unused = [name for name in unused if name not in of_bases[1]]
+        left = {patch: idle.join([left, of_bases[0]])[patch] for patch in left}
+    problems = [
         Problem("fits no use case of any package", file=str(here.overlay_dir(OPTIONS, name)), hint="mend its targets")
-        for name in here.option_names()
-        if name not in offered
+        for name in unused
     ]
-    refuse([*unused, *idle.problems(idle.join(found), "any use case of the workspace", here.root_dir)])
+    refuse([*problems, *idle.problems(left, "any use case of the workspace", here.root_dir)])
+
+
+def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tuple[Idle, set[str]]:
+    """Return what reaches nothing in the bases as they are, nor with an overlay, and which options fit one of these."""
+    nothing: list[Idle] = []
+    fitting: set[str] = set()
+    with Reads(here.root_dir) as reads:
+        root = reads.root_dir.resolve()
+        overlays = [parts.read(folder, "Component") for folder in sorted(root.glob("overlays/*/*/"))]
+        wanted = [
+            part for part in overlays if _is_option(part) and (part.folder.name in options or _has(part, root, files))
+        ]
+        for base in sorted(root.glob("bases/*/")):
+            try:
+                objects = accumulate(parts.read(base, "Kustomization"), idle=nothing)
+            except InputError:  # it is for others to build on, or nobody's
+                continue
+            made = [_try(part, objects, nothing) for part in overlays if not _is_option(part)]
+            for part in wanted:
+                for each in (objects, *filter(None, made)):
+                    reached: list[Idle] = []
+                    if _try(part, each, reached) and not all(idle.join(reached).values()):
+                        fitting.add(part.folder.name)
+                    nothing += reached
+    return idle.below(idle.join(nothing), here.root_dir), fitting
+
+
+def _try(part: Part, objects: Sequence[Object], nothing: list[Idle]) -> list[Object]:
+    """Return copies of objects with a part applied, and note what reaches nothing; none where it does not fit them."""
+    copies, tried = [item.copy() for item in objects], list[Idle]()
+    try:
+        accumulate(part, copies, tried)
+    except InputError:
+        return []
+    nothing += tried
+    return copies
+
+
+def _is_option(part: Part) -> bool:
+    return part.folder.parent.name == OPTIONS
+
+
+def _has(part: Part, root: Path, files: set[str]) -> bool:
+    """Say whether a patch of an option stands in one of these files, below the workspace."""
+    names = (Path(patch.key[0].partition(" (patch in")[0]) for patch in part.patches)
+    return not files.isdisjoint(name.relative_to(root).as_posix() for name in names)

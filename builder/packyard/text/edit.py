@@ -24,10 +24,10 @@ class Edit:
     What it means: ``node`` is what changes. A node that ``reads`` something else is exchanged as a whole. A collection
     gets ``parts`` (an entry is a key and a value) and loses those in ``gone``. Comments in ``gone`` go, with
     ``comments`` in their place; where none goes, these are new ones behind the node, or behind or above the part.
-    What is not said does not change. An edit that is ``free`` says only where: nothing beside its span changes.
+    What is not said does not change.
     """
 
-    __slots__ = ("comments", "end", "free", "gone", "node", "parts", "reads", "replacement", "start")
+    __slots__ = ("comments", "end", "gone", "node", "parts", "reads", "replacement", "start")
 
     def __init__(
         self,
@@ -40,7 +40,6 @@ class Edit:
         parts: Sequence[Reading | tuple[str, Reading]] = (),
         gone: Sequence[Part | Comment] = (),
         comments: Sequence[str] = (),
-        free: bool = False,
     ) -> None:
         self.start = start
         self.end = end
@@ -50,7 +49,6 @@ class Edit:
         self.parts = parts
         self.gone = gone
         self.comments = comments
-        self.free = free
 
     def __repr__(self) -> str:
         return f"Edit({self.start}, {self.end}, {self.replacement!r})"

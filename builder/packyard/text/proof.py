@@ -20,7 +20,7 @@ from packyard.text.document import parse_text
 from packyard.text.edit import Edit, apply, in_order
 from packyard.text.node import Alias, Collection, Comment, Document, Entry, Item, Mapping, Node, Part, Scalar, Source
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.span import attached, column, end_of_lines, header_comment, parts_below
+from packyard.text.span import attached, column, header_comment, parts_below
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class _Stretch:
 def _sense(edit: Edit, start: int) -> object:
     node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
     gone = tuple((type(one), one.start - start) for one in edit.gone)
-    said = repr((edit.reads, edit.parts, edit.comments, edit.free))
+    said = repr((edit.reads, edit.parts, edit.comments))
     return edit.start - start, edit.end - start, edit.replacement, node, gone, said
 
 
@@ -205,14 +205,11 @@ class _Proof:
         self.gone: set[_Key] = set()
         self.replaced: dict[int, Sequence[str]] = {}  # comments by their place
         self.added: dict[_Key, list[tuple[bool, str]]] = {}  # whether above, and the comment
-        self.free: list[tuple[int, int, int, int]] = []  # spans before and after
         self.regions: dict[int, tuple[int, int]] = {}
         shift = 0
         for edit in edits:
             start = edit.start - offset
             self.regions[id(edit)] = (start + shift, start + shift + len(edit.replacement))
-            if edit.free:
-                self.free.append((start, edit.end - offset, *self.regions[id(edit)]))
             shift += len(edit.replacement) - (edit.end - edit.start)
             self._plan(edit)
         self.pinned: list[tuple[int, str]] = []  # comments between parts: those that have to be there
@@ -264,8 +261,6 @@ class _Proof:
         if edit is not None:
             self._exchanged(old, new, edit)
             return
-        if any(a <= old.start and old.end <= b and c <= new.start <= d for a, b, c, d in self.free):
-            return
         if type(old) is not type(new):
             raise self._differs(old.start, "a value would become something else")
         if isinstance(old, Alias):
@@ -277,10 +272,7 @@ class _Proof:
             raise self._differs(old.start, "an anchor or a tag would change")
         if isinstance(old, Scalar):
             assert isinstance(new, Scalar)
-            at_end = self.free and old.style in "|>" and any(one.end == len(one.source.text) for one in (old, new))
-            breaks = "\n" if at_end else ""  # a file without a last line break gets one, or loses it
-            same = old.value.removesuffix(breaks) == new.value.removesuffix(breaks)
-            if not same or old.style != new.style:
+            if old.value != new.value or old.style != new.style:
                 raise self._differs(old.start, "a value that nobody sets would change")
         elif isinstance(old, Collection):
             assert isinstance(new, Collection)
@@ -310,8 +302,6 @@ class _Proof:
             edit = edits[place - 1] if place else None
             if edit is not None and part.start < self.regions[id(edit)][1]:
                 arrived[id(edit)].append(part)
-            elif any(c <= part.start and _end(part.value) <= d for _, _, c, d in self.free):
-                self._arrive([part, *parts_below(part.value)])
             else:
                 staying.append(part)
         for edit in edits:
@@ -332,9 +322,6 @@ class _Proof:
         for part in old.parts:
             if (type(part), part.start) in self.gone:
                 self._leave(part.value, part, old)
-            elif any(a <= part.start and _end(part.value) <= b for a, b, _, _ in self.free):
-                for below in (part, *parts_below(part.value)):
-                    self.pinned += self._planned([*below.head, *below.foot])
             else:
                 left.append(part)
         if len(left) != len(staying):
@@ -379,19 +366,12 @@ class _Proof:
     def _planned(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
         """Return the places of comments before, and the texts that have to be there."""
         return [
-            (comment.start, text)
-            for comment in comments
-            for text in self.replaced.get(comment.start, (comment.text,))
-            if not any(a <= comment.start < b for a, b, _, _ in self.free)
+            (comment.start, text) for comment in comments for text in self.replaced.get(comment.start, (comment.text,))
         ]
 
     def _found(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
         """Return the places and texts of comments after."""
-        return [
-            (comment.start, comment.text)
-            for comment in comments
-            if not any(c <= comment.start < d for _, _, c, d in self.free)
-        ]
+        return [(comment.start, comment.text) for comment in comments]
 
     def _leave(self, node: Node, part: Part | None, within: Node) -> None:
         """Let a node go, or a part of a collection, with its own comments; those that stand below it stay."""
@@ -415,11 +395,6 @@ class _Proof:
 
 def _key_of(node: Node) -> _Key:
     return type(node), node.start
-
-
-def _end(node: Node) -> int:
-    """Return the end of a node without the last line break and the blank lines of a block scalar."""
-    return min(node.end, end_of_lines(node))
 
 
 def _has_same_properties(old: Node, new: Node) -> bool:

@@ -50,7 +50,13 @@ def writing_dir(name):
 def save(strategy, model):
     """Save the model. No worker ends before the first has saved it: TensorFlow starts none again without the others."""
     model.save(str(writing_dir("model") / "mnist.keras"))
-    strategy.run(lambda: tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, tf.constant(1)))
+
+    @tf.function
+    def meet():
+        replica = tf.distribute.get_replica_context()
+        return replica.all_reduce(tf.distribute.ReduceOp.SUM, tf.constant(1))
+
+    strategy.run(meet)
 
 
 def main():
