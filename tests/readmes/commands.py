@@ -2,8 +2,8 @@
 
 ## Run it
 ```sh
-cd bert/quickstart/mlops            ->    Block(section="Run it", commands=("cd bert/quickstart/mlops", "kustomize build …"))
-kustomize build pvc | kubectl apply -f -
+cd bert/quickstart/mlops             ->      Block("Run it", ("cd bert/quickstart/mlops", "kustomize build …"))
+kustomize build pvc | kubectl apply -n ml -f -
 ```
 """
 

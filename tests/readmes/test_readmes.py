@@ -1,13 +1,15 @@
 """Every command in the README of every package runs, as its readers type it, with the real programs.
 
-A reader has a namespace in place of ``ml``, on a real API server with all controllers; only the nodes are simulated, and lead to
-a real server for the model. What is added to a README is run as well, without a change here.
+A reader has a namespace in place of ``ml``, on a real API server with all controllers; only the nodes are simulated,
+and lead to a real server for the model. What is added to a README is run as well, without a change here.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import re
+import subprocess
 import sys
 import tarfile
 import zipfile
@@ -18,13 +20,14 @@ import pytest
 
 import real
 from controlplane import shared
-from controlplane.api import Api
+from controlplane.api import Api, wait
 from packyard.bundle import requirements
 from packyard.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import Visit
+from readmes.world import World
 from running import programs_dir
 from usecases import PACKAGES, each_package, shipped
 
@@ -34,6 +37,8 @@ RELEASES = {
     "jobset": "https://github.com/kubernetes-sigs/jobset/releases/download/{}/manifests.yaml",
     "argo-workflows": "https://github.com/argoproj/argo-workflows/releases/download/{}/install.yaml",
 }
+#: Kinds that the API server does not judge, and of whose pods no event says that it refused them.
+SILENT = {"JobSet", "TrainJob", "Workflow"}
 #: Trainer's sources, of which its manifests are read.
 SOURCES = "https://github.com/kubeflow/trainer/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.
@@ -101,6 +106,41 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
             assert needed <= {name for command in installing for name in brought[command]}, package.name
             applying = [command for command in installing if command.startswith("kubectl apply")]
             assert [command for command in applying if not brought[command] & needed] == [], package.name
+
+
+@each_package
+def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
+    package: Package, web_dir: Path, cluster: Api, kustomize5: Path, tmp_path: Path
+) -> None:
+    """By the API server, at once or when an operator makes pods; nobody in a cluster looks at names of buckets."""
+    kubectl = real.program("kubectl")
+    readme = Readme(package, web_dir)
+    row = next((line for line in readme.text.splitlines() if "something required is not set" in line), "")
+    words = [word for word in re.findall(r"`([^`]+)`", row) if not word.startswith(("kubectl", "kustomize"))]
+    world = World(cluster, "privileged", tmp_path / "world")
+    apply = [kubectl, "--kubeconfig", world.kubeconfig(world.namespace), "apply", "-f", "-"]
+    operated: set[str] = set()
+    for use_case in package.use_cases:
+        directory = shipped(package, use_case)
+        objects = directory.build(kustomize5, world.namespace)
+        kinds = {item["kind"] for item in objects}
+        if directory.examples.keys() & {"IMAGE", "PVC_NAME", "USER_ID"}:
+            text = "\n---\n".join(["# YAML", *map(json.dumps, objects)])
+            for _ in range(1 + ("TrainJob" in kinds)):  # which is applied twice
+                done = subprocess.run(apply, input=text, capture_output=True, text=True)
+            if done.returncode == 0:
+                assert kinds & {*SILENT, "MPIJob"}, use_case.path
+                assert all(kind in row for kind in kinds & {"JobSet"})
+                operated |= {item["metadata"]["name"] for item in objects if item["kind"] == "MPIJob"}
+            else:
+                assert any(word in done.stderr for word in words), f"{use_case.path}: {done.stderr}"
+    wait(lambda: sorted(operated - refused(cluster, world.namespace, words)))
+
+
+def refused(api: Api, namespace: str, words: list[str]) -> set[str]:
+    """Return the names of the objects of which an event says one of these words."""
+    events = api.list("v1", "Event", namespace)
+    return {item["involvedObject"]["name"] for item in events if any(word in item["message"] for word in words)}
 
 
 def definitions(api: Api) -> set[str]:

@@ -1,4 +1,4 @@
-"""One reader's way through a README, in one namespace: blocks in their order, then what sentences name, then the clean-up.
+"""One reader's way through a README, in one namespace: its blocks, then what its sentences name, then the clean-up.
 
 What the cluster shows is held against what the reader is told to look for.
 """
@@ -24,7 +24,8 @@ from readmes.world import World, log_line
 MEANT = {
     "kustomize cfg list-setters .": "(cd {leaf} && kustomize cfg list-setters .)",
     "kustomize edit add resource network-policy.yaml": (
-        "(cp -r {policed} with-policy && cd with-policy && kustomize edit add resource network-policy.yaml && kustomize build .)"
+        "(cp -r {policed} with-policy && cd with-policy"
+        " && kustomize edit add resource network-policy.yaml && kustomize build .)"
     ),
     "kubectl create namespace ml": "kubectl get namespace ml",  # the reader's is there already
     "kubectl logs POD -c wait-for-model": "kubectl logs {server} -c wait-for-model",

@@ -16,6 +16,8 @@ from catalogue import test_runs
 from controlplane import argo
 from controlplane.api import Api, wait
 from usecases import Object
+from workload.environment import environment, words
+from workload.objects import Objects
 
 _KWOK = "kwok.x-k8s.io/v1alpha1"
 
@@ -37,8 +39,10 @@ class World:
             if test_runs.of_kind(objects, "Workflow"):
                 running.enter_context(argo.run(self.api, self.namespace, self.folder))
             for item in test_runs.of_kind(objects, "Deployment"):
-                (container,) = item["spec"]["template"]["spec"]["containers"]
-                flags = dict(word.lstrip("-").partition("=")[::2] for word in container["command"])
+                pod = item["spec"]["template"]
+                (container,) = pod["spec"]["containers"]
+                command = words(container, environment(container, pod, Objects(objects)))
+                flags = dict(word.lstrip("-").partition("=")[::2] for word in command)
                 server = running.enter_context(modelserver.serve(flags["model_name"]))
                 forward = {
                     "ports": [int(flags["rest_api_port"])],
