@@ -129,7 +129,7 @@ def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
 def another(alike: list[Setter]) -> str:
     """Return a value that setters of one name may have and have not."""
     first = max(alike, key=lambda setter: len(setter.value))
-    texts = [*(setter.example or "" for setter in alike), f"{first.value}2", "x", "3", "/x", "5Gi", "GN"]
+    texts = [*(setter.example or "" for setter in alike), f"{first.value}2", "x", "5Gi", "3", "/x", "GN", "False"]
     texts += [re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), first.value), *map(str, _enum(first))]
     fitting = [
         text for text in texts if text and all(text != each.value and not faults(each, [text]) for each in alike)

@@ -157,12 +157,17 @@ def component(pod: Object) -> str:
 
 def sleeps(item: Object) -> bool:
     """Whether the pods of a Job sleep in place of their programs, and the next would wait for their end."""
-    return bool(item["spec"]["template"]["spec"]["containers"][0].get("command", [""])[0] == "sleep")
+    return is_told_to_sleep(item["spec"]["template"]["spec"]["containers"][0])
+
+
+def is_told_to_sleep(container: Object) -> bool:
+    """Whether a container sleeps in place of its program, as the option debug says."""
+    return bool(container.get("command") == ["sh", "-c", "sleep 3600"])
 
 
 def is_asleep(pod: Pod) -> bool:
-    """Whether a pod was told to sleep in place of its program, as the option debug does; then it has to."""
-    if pod.described["spec"]["containers"][0]["command"][0] != "sleep":
+    """Whether a pod was told to sleep; then it has to."""
+    if not is_told_to_sleep(pod.described["spec"]["containers"][0]):
         return False
     with pytest.raises(subprocess.TimeoutExpired):
         pod.containers[0].process.wait(1)
