@@ -15,7 +15,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times mean nothing.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-tensorflow fuzz golden lint bench tools venv clean
+.PHONY: help demo test test-tensorflow fuzz lint bench tools venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -33,9 +33,6 @@ test-tensorflow: $(VENV) .tensorflow/.installed  ## run the programs of the MNIS
 fuzz: $(VENV)  ## run the properties and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
 	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) faults' tests --include='test_*.py') $(ARGS)
-
-golden: $(VENV)  ## write anew what each use case composes to, for a review to compare
-	PACKYARD_GOLDEN=1 $(BIN)/pytest tests/source/test_golden.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .
