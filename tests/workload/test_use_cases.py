@@ -161,8 +161,8 @@ def sleeps(item: Object) -> bool:
 
 
 def is_told_to_sleep(container: Object) -> bool:
-    """Whether a container sleeps in place of its program, as the option debug says."""
-    return bool(container.get("command") == ["sh", "-c", "sleep 3600"])
+    """Whether a container sleeps in place of a program, as an inspector's does and the option debug says."""
+    return container.get("command", [""])[0] == "sleep" or container.get("command") == ["sh", "-c", "sleep 3600"]
 
 
 def is_asleep(pod: Pod) -> bool:
