@@ -91,7 +91,7 @@ IMAGES = [
     for file in [real.REPOSITORY / "Krmfile", *sorted(real.REPOSITORY.glob("*/**/Krmfile"))]
     if not file.is_relative_to(real.REPOSITORY / "tests")
     for name, setter in parse_krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters.items()
-    if name.endswith("_IMAGE")
+    if name == "IMAGE"
 ]
 
 
