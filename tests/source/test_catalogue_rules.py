@@ -32,10 +32,17 @@ TRIED = {
     ),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),
 }
+KRMFILES = [
+    real.REPOSITORY / "Krmfile",
+    *(
+        file
+        for folder in ("bases", "overlays", "packages")
+        for file in sorted((real.REPOSITORY / folder).rglob("Krmfile"))
+    ),
+]
 RULES = [
     pytest.param(file, rule, id=f"{file.parent.name}: {rule.text}")
-    for folder in ("bases", "overlays", "packages")
-    for file in sorted((real.REPOSITORY / folder).rglob("Krmfile"))
+    for file in KRMFILES
     for rule in read(parse_krmfile(Source(str(file), file.read_text())).root)
 ]
 each_rule = pytest.mark.parametrize(("file", "rule"), RULES)
@@ -88,8 +95,7 @@ def texts() -> Iterator[str]:
 DIGEST = f"@sha256:{'0' * 64}"
 IMAGES = [
     pytest.param(setter, id=f"{file.parent.name}-{name}")
-    for file in [real.REPOSITORY / "Krmfile", *sorted(real.REPOSITORY.glob("*/**/Krmfile"))]
-    if not file.is_relative_to(real.REPOSITORY / "tests")
+    for file in KRMFILES
     for name, setter in parse_krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters.items()
     if name == "IMAGE"
 ]
