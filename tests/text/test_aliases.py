@@ -43,6 +43,12 @@ def test_refuses_what_cannot_be_followed_by_its_place(text: str, expected: str) 
         follow(text)
 
 
+@pytest.mark.parametrize("text", ["a: *b\n", "[a,*b]\n", "{a: *b}\n", '{"a":*b}\n', "{?*b : 1}\n", "*b : 1\n"])
+def test_reading_refuses_an_alias_of_nothing_wherever_it_stands(text: str) -> None:
+    with pytest.raises(InputError, match=r"\*b refers to nothing before it"):
+        parse_text(Source("a.yaml", text))
+
+
 def test_anchors_are_those_of_one_document() -> None:
     _, second = parse_text(Source("a.yaml", "a: &a 1\n---\nb: *a\n"), is_part=True)
     with pytest.raises(InputError, match=r"a.yaml:3:4: "):

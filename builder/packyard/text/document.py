@@ -33,7 +33,7 @@ MAX_EVENTS = 250_000
 _LONG = MAX_EVENTS  # characters
 
 #: What may be an alias.
-_ALIAS = re.compile(r"(?:\A|[\s\[{,])\*[^\s\[\]{},*]")
+_ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
