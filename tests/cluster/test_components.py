@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -57,10 +58,10 @@ ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}
 
 
 @pytest.fixture
-def agrees(kustomize5: Path, tmp_path: Path) -> Callable[..., list[object] | None]:
+def agrees(kustomize5: Path, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
     """Build a use case with a component by both; return the objects, None where both refuse."""
 
-    def judge(component: str, **files: str) -> list[object] | None:
+    def judge(component: str, **files: str) -> list[dict[str, Any]] | None:
         tiny.write(tmp_path / "use/kustomization.yaml", "resources: [a.yaml]\ncomponents: [add]\n")
         tiny.write(tmp_path / "use/a.yaml", OBJECTS)
         tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
@@ -107,7 +108,7 @@ def agrees(kustomize5: Path, tmp_path: Path) -> Callable[..., list[object] | Non
     ],
 )
 def test_a_target_selects_what_it_selects_for_kustomize(
-    agrees: Callable[..., list[object] | None], target: str
+    agrees: Callable[..., list[dict[str, Any]] | None], target: str
 ) -> None:
     labels = "apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {added: 'yes'}}\n"
     agrees(f"patches: [{{path: p.yaml, target: {target}}}]\n", p=labels)
@@ -138,7 +139,9 @@ def test_a_target_selects_what_it_selects_for_kustomize(
         "- {op: nothing, path: /spec}",
     ],
 )
-def test_operations_do_what_they_do_for_kustomize(agrees: Callable[..., list[object] | None], operations: str) -> None:
+def test_operations_do_what_they_do_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], operations: str
+) -> None:
     inline = "".join(f"    {line}\n" for line in operations.splitlines())
     found = agrees(f"patches:\n- target: {{kind: Job}}\n  patch: |-\n{inline}# behind\n")
     assert agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=operations + "\n") == found or "last" in inline
@@ -157,15 +160,19 @@ def test_operations_do_what_they_do_for_kustomize(agrees: Callable[..., list[obj
         f"{MPI_JOB}spec: {{Worker: &w {{labels: {{n: m}}}}, Launcher: *w}}\n",
     ],
 )
-def test_strategic_merges_do_what_they_do_for_kustomize(agrees: Callable[..., list[object] | None], patch: str) -> None:
+def test_strategic_merges_do_what_they_do_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], patch: str
+) -> None:
     agrees("patches: [{path: p.yaml}]\n", p=patch)
 
 
-def test_a_component_brings_objects_and_its_patches_see_them(agrees: Callable[..., list[object] | None]) -> None:
+def test_a_component_brings_objects_and_its_patches_see_them(
+    agrees: Callable[..., list[dict[str, Any]] | None],
+) -> None:
     found = agrees(f"resources: [b.yaml]\npatches: [{{target: {{name: b}}, {ADD}}}]\n",
                    b="apiVersion: v1\nkind: Secret\nmetadata: {name: b, labels: {x: y}}\n")  # fmt: skip
     assert found
-    assert {"x": "y", "added": "yes"} in [item["metadata"].get("labels") for item in found]  # type: ignore[index]
+    assert {"x": "y", "added": "yes"} in [item["metadata"].get("labels") for item in found]
 
 
 def test_an_operation_in_place_is_named_by_its_own_line_and_column(tmp_path: Path) -> None:

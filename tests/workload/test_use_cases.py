@@ -85,7 +85,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
     if any(is_own_storage(item) for item in workloads):
-        pytest.skip("run by test_own_storage")
+        pytest.skip("a Job of root's that starts no program: run by test_own_storage")
     if not workloads:
         pytest.skip(f"no controller here makes pods of {', '.join(sorted(item['kind'] for item in objects))}")
     cluster = new_cluster(objects)

@@ -30,6 +30,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
     package = composed.package
     rows = {item.use_case.path: item.rows() for item in composed.use_cases}
     objects = {item.use_case.path: item.values() for item in composed.use_cases}
+    described = describe.use_cases(composed)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=(workspace.root_dir / workspace.license_file).read_bytes()))
     members += _own_files(package)
@@ -41,7 +42,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
         "prefix": workspace.prefix,
         "model": package.model,
         "presets": preset.read_all(package),
-        **documented.context(composed, rows, objects),
+        **documented.context(composed, rows, objects, described),
     }
     members.append(Member(path=README, data=readme.render(texts, context)))
     return Draft(
@@ -49,7 +50,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
         version="" if is_open else version,
         model=package.model,
         members=tuple(members),
-        use_cases={f"{workspace.prefix}/{path}": item for path, item in describe.use_cases(composed).items()},
+        use_cases={f"{workspace.prefix}/{path}": item for path, item in described.items()},
         images=describe.images(composed, objects),
         moved=_moved(workspace, composed),
         idle=idle.below(composed.idle, workspace.root_dir),

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle import describe, requirements
+from packyard.bundle import requirements
+from packyard.bundle.manifest import UseCase
 from packyard.bundle.pod import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
@@ -83,12 +84,15 @@ def context(
     composed: ComposedPackage,
     rows: Mapping[str, Sequence[Row]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
+    described: Mapping[str, UseCase],
 ) -> dict[str, object]:
     """Return what fragments may ask of a composed package.
 
-    ``rows`` are the setters of its use cases by their paths, ``objects`` their objects as plain values.
+    By the paths of its use cases, ``rows`` are their setters, ``objects`` their objects as plain values, and
+    ``described`` is what packyard.json says of them.
     """
-    use_cases = [_use_case(item, rows[item.use_case.path], objects[item.use_case.path]) for item in composed.use_cases]
+    found = {item.use_case.path: item for item in composed.use_cases}
+    use_cases = [_use_case(item, rows[path], objects[path], described[path]) for path, item in found.items()]
     return {
         "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
         "use_cases": use_cases,
@@ -103,7 +107,9 @@ def context(
     }
 
 
-def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]]) -> DocumentedUseCase:
+def _use_case(
+    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: UseCase
+) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -112,7 +118,7 @@ def _use_case(item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str
         objects=item.objects,
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
         beside=item.beside,
-        requirements=list(describe.use_case(item.package_files()).requires),
+        requirements=list(described.requires),
         images=requirements.images(objects),
     )
 

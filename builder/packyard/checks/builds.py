@@ -14,11 +14,11 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from packyard.files.paths import KUSTOMIZATIONS
 from packyard.text.node import Document, Scalar
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 
-_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 #: The fields of a kustomization that leave names and references as they are in its files.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
 #: The fields whose objects stay apart from those of other kustomizations, though they are named alike.
@@ -55,7 +55,7 @@ class _Kustomizations:
         self._files = files
         self._file = {
             posixpath.dirname(path): path
-            for name in reversed(_NAMES)
+            for name in reversed(KUSTOMIZATIONS)
             for path in paths
             if posixpath.basename(path) == name
         }

@@ -76,7 +76,7 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
             continue
         for option in values.read_enabled(root_dir / package):
-            heading = os.path.join(folder.shown, option.name)  # noqa: PTH118  # as it is shown
+            heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if names & set(row.setters)] if option.rows else []
             found[heading] = (option.rows, rules)

@@ -19,8 +19,7 @@ from pathlib import Path
 from packyard.cluster import objects
 from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
-from packyard.files.paths import Gate
-from packyard.options.folder import FILES
+from packyard.files.paths import KUSTOMIZATIONS, Gate
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch
@@ -74,7 +73,7 @@ class Budget:
 
 def find(directory: Path) -> Path:
     """Return the directory's kustomization file."""
-    found = [directory / name for name in FILES if regular.is_file(directory / name)]
+    found = [directory / name for name in KUSTOMIZATIONS if regular.is_file(directory / name)]
     if len(found) == 1:
         return found[0]
     if not found:

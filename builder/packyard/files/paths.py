@@ -32,6 +32,8 @@ _PACKYARDS = r"\.packyard-.*|.*\.packyard-new"
 _VERSION_CONTROL = r"\.(git|hg|svn|bzr)"
 _DEVICE = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
 _SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # what Windows calls a longer name that begins so
+#: What a kustomization may be called.
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MANIFEST = "packyard.json"
 _MANIFEST_LIMIT = 4 << 20  # of the catalogue's the largest has 90 KB
 

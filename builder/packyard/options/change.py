@@ -15,11 +15,12 @@ from shlex import quote
 
 from packyard.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.files import paths, regular
+from packyard.files.paths import KUSTOMIZATIONS
 from packyard.files.tree import Keep, Tree
 from packyard.options import component
 from packyard.options import folder as folders
 from packyard.options.component import Kustomization
-from packyard.options.folder import FILES, NAME, Folder
+from packyard.options.folder import NAME, Folder
 
 _LONGEST = 1 << 20  # bytes of an option's kustomization
 
@@ -151,7 +152,7 @@ def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
 
 
 def _has_kustomization(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in FILES)
+    return any((directory / name).is_file() for name in KUSTOMIZATIONS)
 
 
 def _unknown(found: Folder, name: str) -> Problem | None:

@@ -12,7 +12,8 @@ What else the file says stays as it is, byte for byte.
 from __future__ import annotations
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.options.folder import FILES, Folder
+from packyard.files.paths import KUSTOMIZATIONS
+from packyard.options.folder import Folder
 from packyard.setters import items
 from packyard.setters.krmfile import Addition, append, take_out
 from packyard.text.document import check_keys, decode, parse_text
@@ -123,7 +124,7 @@ def _is_path(item: Item) -> bool:
 
 def read(tree: Tree, folder: Folder) -> Kustomization:
     """Read the kustomization of a tree's root, which is a use case."""
-    names = [name for name in FILES if tree.has_file(name)]
+    names = [name for name in KUSTOMIZATIONS if tree.has_file(name)]
     if len(names) != 1:
         found = " and ".join(names) or "no kustomization.yaml"
         hint = "name the directory of one use case" if not names else ""

@@ -14,14 +14,13 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem
 from packyard.files import paths
+from packyard.files.paths import KUSTOMIZATIONS
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "options"
-#: What a kustomization may be called.
-FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
@@ -57,15 +56,15 @@ class Folder:
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
-        files = (file for file in FILES if os.path.isfile(f"{self.real}/{name}/{file}"))
-        return os.path.join(self.shown, name, next(files, FILES[0]))
+        files = (file for file in KUSTOMIZATIONS if os.path.isfile(f"{self.real}/{name}/{file}"))
+        return os.path.join(self.shown, name, next(files, KUSTOMIZATIONS[0]))
 
     def use_cases(self) -> Iterator[str]:
         """Yield the real path of every use case of the package: a folder with a kustomization, no option."""
         top = os.path.dirname(self.real)
         for folder, folders, files in os.walk(top):
             folders[:] = sorted(name for name in folders if f"{folder}/{name}" != self.real)
-            if any(name in files for name in FILES):
+            if any(name in files for name in KUSTOMIZATIONS):
                 yield folder
 
 
@@ -102,4 +101,4 @@ def _is_within(folder: str, package: str) -> bool:
 
 
 def _holds(folder: str) -> bool:
-    return any(os.path.isfile(f"{folder}/{name}") and not os.path.islink(f"{folder}/{name}") for name in FILES)
+    return any(os.path.isfile(f"{folder}/{name}") and not os.path.islink(f"{folder}/{name}") for name in KUSTOMIZATIONS)

@@ -11,11 +11,12 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.errors import InputError, Problem, refuse
+from packyard.files.paths import KUSTOMIZATIONS
 from packyard.files.tree import Tree
 from packyard.options import component
 from packyard.options import folder as folders
 from packyard.options.component import Kustomization
-from packyard.options.folder import FILES, Folder
+from packyard.options.folder import Folder
 from packyard.setters.change import Beside
 from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -170,7 +171,7 @@ def _may_have_any(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
     from packyard.files import regular
 
-    for name in FILES:
+    for name in KUSTOMIZATIONS:
         if (directory / name).is_file():
             return b"components" in regular.read(directory / name)
     return False

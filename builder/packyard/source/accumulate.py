@@ -58,7 +58,7 @@ class Object:
         """Return an object that may be changed without changing this one, nor this one it."""
         copied = Object(self.root, self.stem)
         copied._identity = self._identity
-        self._working = None
+        self._working = None  # what it had as its own, both have now
         return copied
 
     def operate(self, operations: Sequence) -> None:

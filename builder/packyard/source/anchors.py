@@ -8,13 +8,12 @@ is inside of them may still be shared. An anchor that nothing repeats is left ou
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeVar
 
 from packyard.setters.comment import parse
+from packyard.source.patch import like
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Scalar, Sequence
 from packyard.text.scalar import implicit_type
 
-_Part = TypeVar("_Part", Entry, Item)
 #: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
 _Memory = tuple[str, int, int]
 
@@ -56,11 +55,11 @@ class _Sharing:
             found: Node = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, anchor)
         elif isinstance(node, Mapping):
             found = Mapping(node.source, node.start, node.end, node.flow, node.tag, anchor)
-            found.entries = [_like(Entry(each.key, self._copy(each.value), each.start), each) for each in node.entries]
+            found.entries = [like(Entry(each.key, self._copy(each.value), each.start), each) for each in node.entries]
         else:
             assert isinstance(node, Sequence)
             found = Sequence(node.source, node.start, node.end, node.flow, node.tag, anchor)
-            found.items = [_like(Item(self._copy(each.value), each.start), each) for each in node.items]
+            found.items = [like(Item(self._copy(each.value), each.start), each) for each in node.items]
         found.comment = node.comment
         return found
 
@@ -102,8 +101,3 @@ class _Sharing:
 def _reference(comment: Comment | None) -> tuple[str, str] | None:
     reference = parse(comment.text) if comment else None
     return (reference.kind, reference.name) if reference else None
-
-
-def _like(part: _Part, other: _Part) -> _Part:
-    part.head, part.foot, part.comment = other.head, other.foot, other.comment
-    return part

@@ -13,6 +13,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import EMPTY
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
@@ -30,7 +31,6 @@ from packyard.text.expanded import Expanded
 from packyard.text.node import Source
 from packyard.work import reads
 
-KRMFILE = "Krmfile"
 _HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
 
 

@@ -120,13 +120,6 @@ class Fields:
             name: Fields(node, self.file, self._path(f"{key}.{name}"), self.problems) for name, node in self._pairs(key)
         }
 
-    def every_child(self) -> dict[str, Fields]:
-        """Ask for all entries, each a mapping: for mappings whose keys are the writer's to choose."""
-        return {
-            entry.name: Fields(entry.value, self.file, self._path(entry.name), self.problems)
-            for entry in (self.node.entries if self.node else ())
-        }
-
     def child(self, key: str) -> Fields | None:
         """Ask for a mapping; None where it is missing."""
         node = self._get(key)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packyard.errors import Problem, refuse
 from packyard.source.package import Package
-from packyard.source.workspace import Workspace
+from packyard.source.workspace import Workspace, authored
 from packyard.text.document import decode
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
@@ -22,7 +22,8 @@ _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
 
 def find(workspace: Workspace, package: Package) -> list[tuple[Path, str]]:
     """Return the fragments of a package's README, each with its text, in their order."""
-    found = {file.name: file for folder in (workspace.root_dir / SHARED, package.folder / OWN) for file in _in(folder)}
+    folders = workspace.root_dir / SHARED, package.folder / OWN
+    found = {file.name: file for folder in folders for file in authored(folder)}
     refuse(
         Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=str(file))
         for file in found.values()
@@ -30,7 +31,3 @@ def find(workspace: Workspace, package: Package) -> list[tuple[Path, str]]:
     )
     files = [found[name] for name in sorted(found)]
     return [(file, decode(file.read_bytes(), str(file))[1]) for file in files]
-
-
-def _in(folder: Path) -> list[Path]:
-    return [file for file in folder.glob("*") if file.is_file() and file.name[0] != "." and file.name[-1] != "~"]

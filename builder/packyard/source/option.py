@@ -18,6 +18,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan_fields
 from packyard.source import parts, rules
@@ -27,7 +28,7 @@ from packyard.source.idle import Idle, join
 from packyard.source.parts import KUSTOMIZATION, Part, Patch
 from packyard.source.patch import MisfitError
 from packyard.source.words import Words
-from packyard.source.workspace import OPTIONS, Workspace
+from packyard.source.workspace import OPTIONS, Workspace, authored
 from packyard.text import aliases, span
 from packyard.text.document import decode
 from packyard.text.node import Mapping as MappingNode
@@ -35,7 +36,6 @@ from packyard.text.node import Sequence as SequenceNode
 from packyard.text.node import Source
 
 DIRECTORY = "options"
-KRMFILE = "Krmfile"
 _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"
 
 
@@ -110,7 +110,8 @@ def _option(
     idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]
     if not fitting:
         return None, Definitions(), {}
-    lacking = [patch for patch in part.patches if join(reached).get(patch.key)]
+    nowhere = join(reached)
+    lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
     files = _files(part, lacking)
     krmfile = [part.krmfile] if part.krmfile else []
     words = Words(parts.read_krmfile(workspace.root_dir), [krmfile], {})
@@ -139,15 +140,13 @@ def _files(part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
     gone = {patch.file for patch in lacking} - left
     kustomization = parts.file_of(part.folder)
     assert kustomization is not None
-    unnamed = [file for file in _listed(part.folder) if file not in part.own_files()]
-    refuse(Problem("is not named by the kustomization beside it", file=str(file)) for file in unnamed)
-    files = {file.name: file.read_bytes() for file in _listed(part.folder) if file not in gone and file.name != KRMFILE}
+    listed, named = authored(part.folder), part.own_files()
+    refuse(
+        Problem("is not named by the kustomization beside it", file=str(file)) for file in listed if file not in named
+    )
+    files = {file.name: file.read_bytes() for file in listed if file not in gone and file.name != KRMFILE}
     files[KUSTOMIZATION] = _without(kustomization, part, lacking)
     return files
-
-
-def _listed(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file() and file.name[0] != "." and file.name[-1] != "~")
 
 
 def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:

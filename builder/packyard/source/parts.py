@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
+from packyard.files.paths import KUSTOMIZATIONS
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
@@ -28,7 +30,6 @@ HEADERS = {
     "Component": "kustomize.config.k8s.io/v1alpha1",
 }
 KUSTOMIZATION = "kustomization.yaml"
-_NAMES = (KUSTOMIZATION, "kustomization.yml", "Kustomization")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -90,7 +91,7 @@ class Part:
         named = {*self.files, *(file for made in self.generated for file in made.files)}
         named |= {patch.file for patch in self.patches if patch.file}
         named |= {each.file for each in self.replacements}
-        return named | {self.folder / name for name in (*_NAMES, "Krmfile")}
+        return named | {self.folder / name for name in (*KUSTOMIZATIONS, KRMFILE)}
 
     @property
     def description(self) -> str:
@@ -149,13 +150,13 @@ def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
 
 def read_krmfile(folder: Path) -> Krmfile | None:
     """Read the Krmfile of a folder, if there is one."""
-    file = folder / "Krmfile"
+    file = folder / KRMFILE
     return (str(file), file.read_bytes()) if file.is_file() else None
 
 
 def file_of(folder: Path) -> Path | None:
     """Return the kustomization of a folder."""
-    return next((folder / name for name in _NAMES if (folder / name).is_file()), None)
+    return next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), None)
 
 
 def dashed(kind: str) -> str:

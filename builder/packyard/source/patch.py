@@ -35,16 +35,37 @@ def clone(node: Node) -> Node:
     else:
         assert isinstance(node, Sequence)
         copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.items = [like(Item(clone(item.value), item.start), item) for item in node.items]
+        copied.items = [clone_item(item) for item in node.items]
     copied.comment = node.comment
     return copied
 
 
 def clone_entry(entry: Entry) -> Entry:
+    """Copy an entry and all below it, with its comments."""
     return like(Entry(entry.key, clone(entry.value), entry.start), entry)
 
 
+def clone_item(item: Item) -> Item:
+    """Copy an item and all below it, with its comments."""
+    return like(Item(clone(item.value), item.start), item)
+
+
+def shallow(node: Collection) -> Collection:
+    """Copy a node with its entries or items; what is below these is shared."""
+    copied: Collection
+    if isinstance(node, Mapping):
+        copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.entries = [like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
+    else:
+        assert isinstance(node, Sequence)
+        copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.items = [like(Item(item.value, item.start), item) for item in node.items]
+    copied.comment = node.comment
+    return copied
+
+
 def like(part: _Part, other: Part) -> _Part:
+    """Give a part the comments of another, and return it."""
     part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
     return part
 
@@ -82,15 +103,7 @@ class Working:
         """Return a node that may be changed, its entries or items included; what is below these is as it was."""
         if id(node) in self._own:
             return node
-        copied: Collection
-        if isinstance(node, Mapping):
-            copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.entries = [like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
-        else:
-            assert isinstance(node, Sequence)
-            copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.items = [like(Item(item.value, item.start), item) for item in node.items]
-        copied.comment = node.comment
+        copied = shallow(node)
         self._own[id(copied)] = copied
         return copied
 
@@ -224,10 +237,15 @@ class _Place:
             self.parent.items = [item for item in self.parent.items if item is not part]
 
 
-def scalar(text: str, place: Node) -> Scalar:
-    """Make a scalar that no file has, for messages to name the file of ``place``; plain where that is safe."""
-    lexeme = text if is_plain_text(text) else double_quoted(text)
-    return Scalar(Source(place.source.name, lexeme), 0, len(lexeme), text, "plain", None, None)
+def scalar(text: str, place: Node, lexeme: str | None = None) -> Scalar:
+    """Make a scalar that no file has, for messages to name the file of ``place``; plain where that is safe.
+
+    ``lexeme`` is how it is written, if that is known: as it is, or in double quotes.
+    """
+    if lexeme is None:
+        lexeme = text if is_plain_text(text) else double_quoted(text)
+    style = "plain" if lexeme == text else '"'
+    return Scalar(Source(place.source.name, lexeme), 0, len(lexeme), text, style, None, None)
 
 
 def merge(root: Mapping, patch: Mapping) -> None:
@@ -295,7 +313,7 @@ def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str
             _merge_mapping(matches[0], item.value, version, kind, (*path, 0))
         else:
             _refuse_directives(item.value)
-            added.append(like(Item(clone(item.value), item.start), item))
+            added.append(clone_item(item))
     old.items[:0] = added
 
 

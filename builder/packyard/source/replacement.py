@@ -19,13 +19,13 @@ from pathlib import Path
 from packyard.errors import InputError, Problem
 from packyard.source import selector
 from packyard.source.fields import Fields
-from packyard.source.patch import Working
+from packyard.source.patch import Working, scalar
 from packyard.text import aliases
 from packyard.text.document import decode
 from packyard.text.node import Collection, Node, Part, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
-from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
+from packyard.text.scalar import implicit_type
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
 _DOT = re.compile(r"(?<!\\)\.")
@@ -86,9 +86,7 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
     if child is None:
         fields.fault(node, "source", "is missing")
     else:
-        source = {
-            word: text for word in ("group", "version", "kind", "name", "namespace") if (text := child.text(word, ""))
-        }
+        source = {word: text for word in selector.WORDS if (text := child.text(word, ""))}
         path = child.text("fieldPath", "metadata.name")
         child.done()
     targets = []
@@ -106,7 +104,7 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
 
 def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object has to be its source."""
-    found = [root for root in roots if all(text == _named(root)[word] for word, text in each.source.items())]
+    found = [root for root in roots if each.source.items() <= selector.words(root).items()]
     if len(found) != 1:
         wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())
         raise InputError(each.node.problem(f"{len(found)} objects are the source ({wanted}) where one is expected"))
@@ -132,18 +130,9 @@ def _of_type(old: Node, new: Node) -> Node:
     if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
         return new
     is_text = old.style != "plain" or implicit_type(old.value) == "string"
-    lexeme = double_quoted(new.value) if is_text and not is_plain_text(new.value) else new.value
-    found = Scalar(
-        Source(new.source.name, lexeme), 0, len(lexeme), new.value, '"' if lexeme != new.value else "plain", None, None
-    )
+    found = scalar(new.value, new, None if is_text else new.value)
     found.comment = new.comment
     return found
-
-
-def _named(root: MappingNode) -> dict[str, str]:
-    version, kind, namespace, name = selector.identity(root)
-    group, _, version = version.rpartition("/")
-    return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
 
 
 def _steps(path: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.comment import SETTER_PREFIX
 from packyard.setters.definition import Setter
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
@@ -16,7 +17,7 @@ from packyard.source import patch
 from packyard.source.parts import Krmfile
 from packyard.source.workspace import Workspace
 from packyard.text.document import decode, parse_text
-from packyard.text.node import Entry, Item, Source
+from packyard.text.node import Entry, Source
 from packyard.text.node import Mapping as MappingNode
 from packyard.text.node import Sequence as SequenceNode
 from packyard.text.sharing import once
@@ -54,18 +55,12 @@ def is_here(rule: Rule, names: Collection[str]) -> bool:
 
 def entry(rules: Sequence[Rule]) -> Entry:
     """Return the key ``rules`` of a Krmfile that holds these."""
-    root = parse_text(Source("Krmfile", "rules:\n- rule\n"))[0].root
+    root = parse_text(Source(KRMFILE, "rules:\n- rule\n"))[0].root
     assert isinstance(root, MappingNode)
     listed = root.entries[0].value
     assert isinstance(listed, SequenceNode)
-    listed.items = [_copied(rule.item) for rule in rules]
+    listed.items = [patch.clone_item(rule.item) for rule in rules]
     return root.entries[0]
-
-
-def _copied(item: Item) -> Item:
-    copied = Item(patch.clone(item.value), item.start)
-    copied.head, copied.foot, copied.comment = list(item.head), list(item.foot), item.comment
-    return copied
 
 
 def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
@@ -89,6 +84,6 @@ def _defined(root_dir: Path) -> set[str]:
 
 
 def _find_defined(root_dir: Path) -> set[str]:
-    below = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob("Krmfile"))
-    files = [file for file in (root_dir / "Krmfile", *below) if file.is_file()]
+    below = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob(KRMFILE))
+    files = [file for file in (root_dir / KRMFILE, *below) if file.is_file()]
     return {name for file in files for name in _DEFINED.findall(decode(file.read_bytes(), str(file))[1])}

@@ -18,7 +18,8 @@ from packyard.text.node import Mapping as MappingNode
 Identity = tuple[str, str, str, str]
 """apiVersion, kind, namespace and name of an object."""
 
-_WORDS = ("group", "version", "kind", "name", "namespace")
+#: What selects by the name of a thing.
+WORDS = ("group", "version", "kind", "name", "namespace")
 _METADATA = {"labelSelector": "labels", "annotationSelector": "annotations"}
 _REQUIREMENT = re.compile(
     r"\s*(?:(!?)\s*([^\s=!,()]+)|([^\s=!,()]+)\s*(?:(==?|!=)\s*([^\s=!,()]*)|(in|notin)\s*\(([^()]*)\)))\s*(?:,|\Z)"
@@ -30,7 +31,7 @@ def read(fields: Fields, key: str) -> dict[str, str] | None:
     target = fields.child(key)
     if target is None:
         return None
-    selector = {word: text for word in (*_WORDS, *_METADATA) if (text := target.text(word, ""))}
+    selector = {word: text for word in (*WORDS, *_METADATA) if (text := target.text(word, ""))}
     for word, text in selector.items():
         wrong = _fault_of_labels(text) if word in _METADATA else _fault(text)
         if wrong:
@@ -48,11 +49,16 @@ def identity(root: MappingNode) -> Identity:
     return root.text("apiVersion"), root.text("kind"), namespace, name
 
 
-def selects(target: Mapping[str, str], root: MappingNode) -> bool:
-    """Say whether a target is for an object."""
+def words(root: MappingNode) -> dict[str, str]:
+    """Return an object's group, version, kind, namespace and name."""
     version, kind, namespace, name = identity(root)
     group, _, version = version.rpartition("/")
-    found = {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
+    return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
+
+
+def selects(target: Mapping[str, str], root: MappingNode) -> bool:
+    """Say whether a target is for an object."""
+    found = words(root)
     return all(
         _satisfies(text, root.mapping("metadata", _METADATA[word]))
         if word in _METADATA

@@ -24,7 +24,8 @@ def check(here: Workspace, offered: Collection[str], found: Iterable[Idle]) -> N
     if left or unused:
         of_bases = _of_bases(here, {file.partition(" (patch in")[0] for file, _ in left}, unused)
         unused = [name for name in unused if name not in of_bases[1]]
-        left = {patch: idle.join([left, of_bases[0]])[patch] for patch in left}
+        joined = idle.join([left, of_bases[0]])
+        left = {patch: joined[patch] for patch in left}
     problems = [
         Problem("fits no use case of any package", file=str(here.overlay_dir(OPTIONS, name)), hint="mend its targets")
         for name in unused

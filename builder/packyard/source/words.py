@@ -22,6 +22,7 @@ from packyard.setters import binding as bindings
 from packyard.setters import comment as comments
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import Krmfile, parse_krmfile
 from packyard.setters.refusal import refusal
 from packyard.setters.review import review
@@ -31,9 +32,8 @@ from packyard.source.package import Value
 from packyard.source.parts import Krmfile as KrmfileOf
 from packyard.text import layout
 from packyard.text.document import decode, parse_shared
-from packyard.text.node import Collection, Comment, Entry, Item, Node, Scalar, Source
+from packyard.text.node import Collection, Comment, Entry, Node, Scalar, Source
 from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
 from packyard.text.plain import to_value
 from packyard.text.scalar import double_quoted, is_plain_text
 from packyard.text.sharing import once
@@ -146,7 +146,7 @@ class Words:
             sections[section] = {name: texts[name] for name in names}
         sections[FOLLOWS] = {name: texts[name] for name in substitutions}
         data = write("", sections)
-        return Reached(once(("words", data), lambda: Krmfile(Source("Krmfile", data.decode())).definitions), sections)
+        return Reached(once(("words", data), lambda: Krmfile(Source(KRMFILE, data.decode())).definitions), sections)
 
     def _order_of_sections(self, names: Sequence[str], reached: Mapping[str, Setter | Substitution]) -> list[str]:
         """Return the sections of setters: first those with something required, then in the order of the catalogue's."""
@@ -247,15 +247,7 @@ class Words:
                 changed[number] = value, comment
         if not changed:
             return node
-        copied: Collection
-        if isinstance(node, MappingNode):
-            copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.entries = [patch.like(Entry(each.key, each.value, each.start), each) for each in node.entries]
-        else:
-            assert isinstance(node, SequenceNode)
-            copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-            copied.items = [patch.like(Item(each.value, each.start), each) for each in node.items]
-        copied.comment = node.comment
+        copied = patch.shallow(node)
         for number, (value, comment) in changed.items():
             copied.parts[number].value, copied.parts[number].comment = value, comment
         return copied
@@ -292,9 +284,7 @@ class Words:
 def _constant(text: str, old: Scalar) -> Scalar:
     """Return a scalar that says a constant where another stood; a text stays text."""
     number = old.style == "plain" and not is_plain_text(old.value)
-    lexeme = text if is_plain_text(text) or number else double_quoted(text)
-    style = '"' if lexeme.startswith('"') else "plain"
-    return Scalar(Source(old.source.name, lexeme), 0, len(lexeme), text, style, None, None)
+    return patch.scalar(text, old, text if number else None)
 
 
 def _setter(entry: Entry, given: str | None) -> str:
@@ -305,8 +295,7 @@ def _setter(entry: Entry, given: str | None) -> str:
     setter = definition.mapping("x-k8s-cli", "setter") if isinstance(definition, MappingNode) else None
     value = setter.entry("value") if setter else None
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
-        lexeme = double_quoted(given)
-        value.value = Scalar(Source(entry.key.source.name, lexeme), 0, len(lexeme), given, '"', None, None)
+        value.value = patch.scalar(given, entry.key, double_quoted(given))
         if given and setter.get("required") is not None:
             setter.entries = [each for each in setter.entries if each.name != "required"]
             definition.entries = [each for each in definition.entries if each.name not in ("example", "nullable")]

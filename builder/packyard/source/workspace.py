@@ -111,6 +111,11 @@ def find(start_dir: Path) -> Workspace | None:
     return None
 
 
+def authored(folder: Path) -> list[Path]:
+    """Return the files that stand in a folder of the sources, sorted; without what is hidden, and editors' copies."""
+    return sorted(file for file in folder.glob("*") if file.is_file() and file.name[0] != "." and file.name[-1] != "~")
+
+
 def built_in() -> Workspace:
     """Return the catalogue that this installation carries, or in a checkout the checkout's own."""
     here = Path(__file__).resolve().parent.parent

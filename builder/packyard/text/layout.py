@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from packyard.errors import InputError
 from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence
+from packyard.text.rewritten import WIDTH
 from packyard.text.scalar import double_quoted, is_plain_text
 
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
-#: The column beyond which kustomize's older writers begin a new line.
-WIDTH = 80
 
 
 def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
