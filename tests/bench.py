@@ -25,7 +25,7 @@ import measuring
 import real
 from krmfiles import one_setter
 from measuring import process, void
-from packyard.bundle.assemble import assemble
+from packyard.build.assemble import assemble
 from packyard.files import atomic, replace
 from packyard.files.replace import Change
 from packyard.setters.change import change_setters

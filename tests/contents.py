@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import yaml
 from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
-from packyard.text.scalar import implicit_type
+import yaml
+from packyard.yaml.scalar import implicit_type
 
 
 def content(text: str) -> list[tuple[str, ...]]:

@@ -61,9 +61,9 @@ def watched(folder: Path) -> Iterator[Watched]:
 
 
 def _serve() -> None:
-    import packyard.bundle.assemble
+    import packyard.build.assemble
     import packyard.checks.lint
-    import packyard.cluster.render  # noqa: F401  # what commands import, they would import again and again
+    import packyard.render.render  # noqa: F401  # what commands import, they would import again and again
 
     for line in sys.stdin:
         words, folder = json.loads(line)

@@ -21,13 +21,17 @@ ROOMS = (
     "digest",
     "files",
     "work",
-    "text",
+    "yaml",
+    "bundle",
+    "kubernetes",
     "setters",
     "options",
     "source",
     "checks",
-    "bundle",
+    "authoring",
+    "build",
     "channel",
+    "render",
     "upgrade",
     "cluster",
     "cli",
@@ -129,9 +133,9 @@ def test_accepts_imports_of_the_own_room_of_rooms_before_and_of_the_package(tmp_
     assert not _faults_of(
         tmp_path,
         errors="import os.path\n",
-        text__scalar="from packyard.errors import InputError\nfrom packyard import __version__\n",
-        text__edit="from packyard.text import scalar\nfrom .scalar import Scalar\nfrom .. import errors\n",
-        setters__plan="import packyard.text.edit\n",
+        yaml__scalar="from packyard.errors import InputError\nfrom packyard import __version__\n",
+        yaml__edit="from packyard.yaml import scalar\nfrom .scalar import Scalar\nfrom .. import errors\n",
+        setters__plan="import packyard.yaml.edit\n",
     )
 
 
@@ -149,8 +153,8 @@ def test_accepts_imports_of_the_own_room_of_rooms_before_and_of_the_package(tmp_
     ],
 )
 def test_refuses_an_import_of_a_later_room(tmp_path: Path, source: str) -> None:
-    faults = _faults_of(tmp_path, text__edit=source, cli__output="")
-    assert faults == ["packyard.text.edit imports packyard.cli.output: 'cli' comes after 'text'"]
+    faults = _faults_of(tmp_path, yaml__edit=source, cli__output="")
+    assert faults == ["packyard.yaml.edit imports packyard.cli.output: 'cli' comes after 'yaml'"]
 
 
 def test_refuses_an_import_of_a_room_by_the_package_itself(tmp_path: Path) -> None:
@@ -161,8 +165,8 @@ def test_refuses_an_import_of_a_room_by_the_package_itself(tmp_path: Path) -> No
 
 
 def test_refuses_a_circle_within_a_room(tmp_path: Path) -> None:
-    (fault,) = _faults_of(tmp_path, text__edit="from . import scalar", text__scalar="from packyard.text.edit import E")
-    assert fault.startswith("circle: packyard.text.")
+    (fault,) = _faults_of(tmp_path, yaml__edit="from . import scalar", yaml__scalar="from packyard.yaml.edit import E")
+    assert fault.startswith("circle: packyard.yaml.")
 
 
 def test_refuses_a_room_that_has_no_place(tmp_path: Path) -> None:

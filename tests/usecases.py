@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import real
-from packyard.bundle import requirements
-from packyard.bundle.pod_security import LEVELS
+import yaml
+from packyard.build import requirements
+from packyard.kubernetes.pod_security import LEVELS
 from packyard.setters.change import Request, plan_values
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -33,8 +33,8 @@ from packyard.source.compose import Composed, ComposedPackage, compose
 from packyard.source.package import Package, UseCase
 from packyard.source.patch import MisfitError
 from packyard.source.workspace import OPTIONS
-from packyard.text.sharing import Sharing
 from packyard.work.reads import Reads
+from packyard.yaml.sharing import Sharing
 
 Object = dict[str, Any]
 
@@ -212,8 +212,8 @@ def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool
 
 @cache
 def _roots(package: str, path: str) -> list[Any]:
-    from packyard.text import aliases
-    from packyard.text.node import Source
+    from packyard.yaml import aliases
+    from packyard.yaml.node import Source
 
     item = next(each for each in PACKAGES if each.name == package)
     use_case = next(each for each in item.use_cases if each.path == path)

@@ -7,9 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 import real
+import yaml
 
 SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
 #: Options that fit one package alone.

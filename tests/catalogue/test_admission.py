@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from controlplane.api import Answer, Api
-from packyard.bundle import requirements
-from packyard.bundle.pod_security import LEVELS
+from packyard.build import requirements
+from packyard.kubernetes.pod_security import LEVELS
 from packyard.source.package import Package, UseCase
 from pods import as_pods
 from usecases import (

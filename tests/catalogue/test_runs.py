@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from controlplane.api import Api, wait
-from packyard.bundle import requirements
+from packyard.build import requirements
 from packyard.source.package import Package
 from pods import as_pods
 from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, shipped

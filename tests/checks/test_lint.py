@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 import real
-from packyard.checks import judges
-from packyard.checks.judges import Judge
+import yaml
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
+from packyard.kubernetes import schemas as judges
+from packyard.kubernetes.schemas import Judge
 from packyard.setters.directory import read_package
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.option import DIRECTORY

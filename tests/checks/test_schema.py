@@ -9,14 +9,14 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
-import yaml
 
 import real
 import running
-from packyard.checks import judges
-from packyard.checks.judges import Judge
+import yaml
 from packyard.checks.lint import lint
 from packyard.checks.schema import versions
+from packyard.kubernetes import schemas as judges
+from packyard.kubernetes.schemas import Judge
 from packyard.setters.packagefiles import PackageFiles
 
 Judged = Callable[..., list[str]]

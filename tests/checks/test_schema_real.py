@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
 import real
+import yaml
 from controlplane.api import Api
-from packyard.checks import judges
 from packyard.checks.lint import lint
+from packyard.kubernetes import schemas as judges
 from packyard.setters.packagefiles import PackageFiles
 
 POD = "{restartPolicy: Never, containers: [{name: a, image: 'a:1', command: [a] CONTAINER}] POD}"

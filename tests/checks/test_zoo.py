@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.checks import judges, practice
+from packyard.checks import practice
 from packyard.checks.lint import lint
+from packyard.kubernetes import schemas as judges
 from packyard.setters.packagefiles import PackageFiles
 
 TRAINING = "resnet50v1_5__training__fp32__"

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import real
+import yaml
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import ComposedPackage, compose

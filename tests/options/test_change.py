@@ -7,15 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 import optioned
 import reading
 import tiny
-from packyard.cluster.build import build, try_components
+import yaml
 from packyard.errors import BeyondError, ConflictError, InputError, PackyardError
 from packyard.options import change
 from packyard.options.change import Outcome
+from packyard.render.builtin import build, try_components
 
 KUSTOMIZATION = "kustomization.yaml"
 OWN = """\

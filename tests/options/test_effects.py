@@ -10,10 +10,9 @@ from itertools import combinations
 from pathlib import Path
 
 import yaml
-
 from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
-from packyard.cluster.build import build as render
+from packyard.render.builtin import build as render
 from real import REPOSITORY
 
 _BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"

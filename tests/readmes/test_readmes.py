@@ -21,7 +21,7 @@ import pytest
 import real
 from controlplane import shared
 from controlplane.api import Api, wait
-from packyard.bundle import requirements
+from packyard.build import requirements
 from packyard.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader

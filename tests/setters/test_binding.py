@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import yaml
 from cfg import Cfg
 from krmfiles import one_setter
 from packyard.errors import InputError
 from packyard.setters import binding
 from packyard.setters.change import change_setters
-from packyard.text.document import parse_text
-from packyard.text.node import Source
+from packyard.yaml.document import parse_text
+from packyard.yaml.node import Source
 
 KRMFILE = one_setter("foo", '"1"')
 HEADER = "apiVersion: example.com/v1\nkind: Sample\n"

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-import yaml
 
+import yaml
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
 from packyard.setters.kpt.function import run
-from packyard.text.document import parse_text
-from packyard.text.node import Mapping, Source
+from packyard.yaml.document import parse_text
+from packyard.yaml.node import MappingNode, Source
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
@@ -232,7 +232,7 @@ def test_a_key_of_many_is_found_by_an_index_that_knows_of_changes() -> None:
     root = parse_text(Source("r.yaml", "".join(f"k{number}: {number}\n" for number in range(100)) + "k1: again\n"))[
         0
     ].root
-    assert isinstance(root, Mapping)
+    assert isinstance(root, MappingNode)
     assert [root.text(name, "none") for name in ("k0", "k1", "k99", "more")] == ["0", "1", "99", "none"]
     entry = root.entries.pop(5)
     assert root.entry("k5") is None

@@ -14,7 +14,7 @@ import pytest
 from cfg import Cfg
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.setters.change import change_setters
-from packyard.text.scalar import implicit_type
+from packyard.yaml.scalar import implicit_type
 
 CASES = min(int(os.environ.get("PACKYARD_FUZZ", "100")), 2000)
 BATCH = 100

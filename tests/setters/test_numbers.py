@@ -13,7 +13,7 @@ from cfg import Cfg
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.value import faults
-from packyard.text.plain import scalar_value, whole
+from packyard.yaml.plain import scalar_value, whole
 from running import packyard
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))

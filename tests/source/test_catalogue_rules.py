@@ -13,7 +13,7 @@ from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.rule import Rule, read
 from packyard.setters.value import faults
-from packyard.text.node import Source
+from packyard.yaml.node import Source
 from usecases import USE_CASES, composed
 
 #: By the text of each rule: values that break it, and values that keep it; all others are as shipped, or examples.

@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-import yaml
-
 import reading
+import yaml
 from cfg import Cfg
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile

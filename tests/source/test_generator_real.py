@@ -10,7 +10,7 @@ import reading
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
-from packyard.text import layout
+from packyard.yaml import layout
 
 TEXTS = [
     *("print(1)\n", "no line end", "two\n\n\n", " indented\n", "\nempty first\n", "tab\there\n", "a\n\n  b # c\n: d\n"),

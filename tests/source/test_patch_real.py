@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
+import yaml
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.compose import accumulate
-from packyard.text import layout
+from packyard.yaml import layout
 
 BASE = """\
 # What the deployment is for.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.bundle.assemble import assemble
+from packyard.build.assemble import assemble
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace

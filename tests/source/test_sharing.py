@@ -9,10 +9,10 @@ import workspaces
 from packyard.source import package, workspace
 from packyard.source.accumulate import Object
 from packyard.source.compose import compose
-from packyard.text import aliases, sharing
-from packyard.text.document import parse_shared, parse_text
-from packyard.text.node import Comment, Document, Mapping, Node, Part, Scalar, Sequence, Source
-from packyard.text.sharing import Sharing, once
+from packyard.yaml import aliases, sharing
+from packyard.yaml.document import parse_shared, parse_text
+from packyard.yaml.node import Comment, Document, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.sharing import Sharing, once
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 
@@ -27,7 +27,9 @@ def drawn(thing: object) -> object:
         return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, thing.index, drawn(thing.head),
                 drawn(thing.foot), drawn(thing.comment))  # fmt: skip
     if isinstance(thing, Node):
-        inside = thing.entries if isinstance(thing, Mapping) else thing.items if isinstance(thing, Sequence) else []
+        inside = (
+            thing.entries if isinstance(thing, MappingNode) else thing.items if isinstance(thing, SequenceNode) else []
+        )
         value = (thing.value, thing.style) if isinstance(thing, Scalar) else None
         return (type(thing).__name__, thing.start, thing.end, value, drawn(thing.comment), drawn(inside))
     return [drawn(item) for item in thing] if isinstance(thing, list) else thing
@@ -68,12 +70,12 @@ CHANGES = {
 def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before: bool) -> None:
     """They share what neither of them has changed; also where the first was changed before it was copied."""
     (document,), (change,) = parse_text(Source("a.yaml", SECRET)), parse_text(Source("b.yaml", CHANGES[how]))
-    assert isinstance(document.root, Mapping)
+    assert isinstance(document.root, MappingNode)
     drawn_before = drawn(document)
     first = Object(document.root, "a")
     if before:
         (early,) = parse_text(Source("c.yaml", "- {op: add, path: /metadata/labels/early, value: x}\n"))
-        assert isinstance(early.root, Sequence)
+        assert isinstance(early.root, SequenceNode)
         first.operate(early.root)
     both = [first, first.copy()]
     kept = both[1 - changed]

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import workspaces
-from packyard.bundle.assemble import assemble
+from packyard.build.assemble import assemble
 from packyard.digest import Digest
 from packyard.errors import InputError, PackyardError
 from packyard.source import workspace
-from packyard.text.sharing import Sharing
 from packyard.work import reads as reading
 from packyard.work.reads import Observed, Reads, Shared, SourcePath
+from packyard.yaml.sharing import Sharing
 from running import environment
 
 
@@ -296,7 +296,7 @@ def hook(event, arguments):
         path = os.path.realpath(arguments[0])
         if path.startswith(f"{root}/"):
             (opened if event == "open" else listed).add(path[len(str(root)) + 1:])
-from packyard.bundle.assemble import assemble
+from packyard.build.assemble import assemble
 from packyard.digest import Digest
 from packyard.errors import InputError, PackyardError
 from packyard.source import workspace

@@ -11,7 +11,7 @@ import pwd
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from packyard.bundle import requirements
+from packyard.build import requirements
 from packyard.source.package import Package, UseCase
 from usecases import Directory, shipped
 from workload.controllers import NAMESPACE

@@ -4,7 +4,8 @@ It holds one directory, named like the bundle, with the composed package and ``p
 is in it. Two things name its bytes: the digest of the *uncompressed* tar is its identity, which anyone can
 rebuild from the source; the digest of the ``.tar.gz`` is that of one download.
 
-This room packs, reads, describes and unpacks bundles. Where they go is the business of ``channel``.
+This room reads, packs and unpacks them. How a package is made is the business of `build`, where bundles go that of
+`channel`.
 """
 
 from packyard.bundle.bundle import Bundle, build

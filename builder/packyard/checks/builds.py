@@ -15,9 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.files.paths import KUSTOMIZATIONS
-from packyard.text.node import Document, Scalar
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
+from packyard.yaml.node import Document, MappingNode, Scalar, SequenceNode
 
 #: The fields of a kustomization that leave names and references as they are in its files.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error
-from packyard.checks.kinds import CORE, kind_of, of
 from packyard.checks.parsed import Parsed
-from packyard.text.node import Scalar
+from packyard.kubernetes.kinds import CORE, kind_of, of
+from packyard.yaml.node import Scalar
 
 #: What use cases share on purpose.
 _SHARED = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))

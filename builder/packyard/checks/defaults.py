@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, warning
-from packyard.checks.kinds import CUSTOM, kind_of
 from packyard.checks.parsed import Parsed
-from packyard.text.document import walk
-from packyard.text.node import Collection, Entry, Mapping, Scalar
+from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes.kinds import CUSTOM, kind_of
+from packyard.yaml.document import walk
+from packyard.yaml.node import Collection, Entry, MappingNode, Scalar
 
 #: Fields that mean nothing when they are empty.
 _EMPTY = frozenset(
@@ -45,7 +45,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if kind_of(root) in _OPAQUE:
             continue
         for node in walk(root):
-            for entry in node.entries if isinstance(node, Mapping) else ():
+            for entry in node.entries if isinstance(node, MappingNode) else ():
                 if _is_default(entry, bool(parsed.reached.get(id(entry.value)))):
                     message = f"{entry.name} says what Kubernetes does anyway"
                     yield warning("default-written-out", entry.key.source, entry.start, message, "leave it out")
@@ -69,7 +69,7 @@ def _is_default(entry: Entry, is_bound: bool) -> bool:
     return _DEFAULTS.get(entry.name) == value.value or (entry.name == "priorityClassName" and not value.value)
 
 
-def _resources(container: Mapping, parsed: Parsed) -> Iterator[Finding]:
+def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find requests that are as large as the limit, now and after each set: without them they are."""
     resources = container.mapping("resources")
     requests = resources.mapping("requests") if resources else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packyard.errors import Problem
-from packyard.text.node import Source
+from packyard.yaml.node import Source
 
 #: An error does harm when the package is set or applied; a warning is worth a look.
 Severity = Literal["error", "warning"]

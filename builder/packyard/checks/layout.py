@@ -1,4 +1,4 @@
-"""Files that ``kustomize cfg set`` would write otherwise than they are, or cannot read: see `text.fixedpoint`."""
+"""Files that ``kustomize cfg set`` would write otherwise than they are, or cannot read: see `yaml.fixedpoint`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from packyard.checks.finding import Finding, error, finding
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
 from packyard.setters.packagefiles import PackageFiles
-from packyard.text import fixedpoint
-from packyard.text.document import decode
-from packyard.text.node import Mapping, Source
+from packyard.yaml import fixedpoint
+from packyard.yaml.document import decode
+from packyard.yaml.node import MappingNode, Source
 
 
 def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
@@ -20,7 +20,7 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
     the first line of each file is named alone.
     """
     for document in parsed.documents:
-        if document.root is not None and not isinstance(document.root, Mapping):
+        if document.root is not None and not isinstance(document.root, MappingNode):
             message = "the root of this file is no mapping, and kustomize cfg set then fails for the whole directory"
             hint = "call a file of RFC 6902 *.json6902, or put the operations into the kustomization"
             yield error("root-no-mapping", document.source, document.root.start, message, hint)

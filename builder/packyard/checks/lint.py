@@ -20,8 +20,8 @@ from packyard.checks import (
     workload,
 )
 from packyard.checks.finding import Finding
-from packyard.checks.judges import Judge
 from packyard.checks.parsed import Parsed, parse
+from packyard.kubernetes.schemas import Judge
 from packyard.setters.packagefiles import PackageFiles
 
 

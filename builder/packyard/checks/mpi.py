@@ -19,11 +19,11 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from packyard.checks.finding import Finding, error
-from packyard.checks.kinds import CORE, is_kind
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
-from packyard.text.document import mappings, walk
-from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
+from packyard.kubernetes.kinds import CORE, is_kind
+from packyard.yaml.document import mappings, walk
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 _POLICIES = ("AtStartup", "WaitForWorkersReady")
 _VERSION = "kubeflow.org/v2beta1"
@@ -47,7 +47,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _launcher(container, parsed)
 
 
-def _policy(root: Mapping) -> Iterator[Finding]:
+def _policy(root: MappingNode) -> Iterator[Finding]:
     spec = root.mapping("spec")
     policy = spec.get("launcherCreationPolicy") if spec else None
     if isinstance(policy, Scalar) and policy.value not in _POLICIES:
@@ -69,7 +69,7 @@ class _Variables:
         self.values[name] = value
 
 
-def _launcher(container: Mapping, parsed: Parsed) -> Iterator[Finding]:
+def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find what a container that runs mpirun has and does not hand on, and what it should hand on and has not."""
     words = [word for name in ("command", "args") for text in _texts(container, name) for word in text.split()]
     if not any(PurePosixPath(word).name in _MPIRUN for word in words):
@@ -100,7 +100,7 @@ def _valueless(listed: Scalar, variables: _Variables) -> Iterator[Finding]:
             yield error("exported-nothing", listed.source, listed.start, message, "take it out of the list")
 
 
-def _variables(container: Mapping, parsed: Parsed) -> _Variables:
+def _variables(container: MappingNode, parsed: Parsed) -> _Variables:
     found = _Variables()
     for each in mappings(container.get("envFrom")):
         reference = each.mapping("configMapRef")
@@ -124,7 +124,7 @@ def _data(name: str, parsed: Parsed) -> list[Entry] | None:
     return None
 
 
-def _texts(container: Mapping, name: str) -> list[str]:
+def _texts(container: MappingNode, name: str) -> list[str]:
     listed = container.get(name)
-    items = [item.value for item in listed.items] if isinstance(listed, Sequence) else []
+    items = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
     return [item.value for item in items if isinstance(item, Scalar)]

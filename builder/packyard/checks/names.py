@@ -13,11 +13,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from packyard.checks import job_sets, rules
-from packyard.checks import pod as pods
+from packyard.checks import rules
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.job_sets import JobSet
-from packyard.checks.kinds import (
+from packyard.checks.longest import Length, limited, longest
+from packyard.checks.parsed import Parsed
+from packyard.errors import InputError
+from packyard.kubernetes import job_sets
+from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes.job_sets import JobSet
+from packyard.kubernetes.kinds import (
     APPS,
     ARGO,
     BATCH,
@@ -32,13 +36,9 @@ from packyard.checks.kinds import (
     kind_of,
     of,
 )
-from packyard.checks.longest import Length, limited, longest
-from packyard.checks.parsed import Parsed
-from packyard.errors import InputError
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.text.document import walk
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Scalar
+from packyard.yaml.document import walk
+from packyard.yaml.node import MappingNode, Node, Scalar
 
 #: The index that is counted on where a number has no maximum.
 _ANY_INDEX = 9999
@@ -171,7 +171,7 @@ class _Counts:
 def _all(parsed: Parsed, counts: _Counts) -> Iterator[_Name]:
     for root in parsed.objects:
         yield from _names(root, counts)
-    for job_set in job_sets.find(parsed):
+    for job_set in job_sets.find(parsed.objects):
         yield from _hosts(job_set, counts)
 
 

@@ -22,11 +22,9 @@ from packyard.errors import InputError
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.place import find_comments
-from packyard.text import aliases
-from packyard.text.document import decode, mappings, parse_text
-from packyard.text.node import Document, Node, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
+from packyard.yaml import aliases
+from packyard.yaml.document import decode, mappings, parse_text
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 
 _KUSTOMIZATION = "kustomization.yaml"
 _OWN = "/spec/option/"

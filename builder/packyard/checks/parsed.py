@@ -15,10 +15,9 @@ from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.place import find_comments
-from packyard.text import aliases
-from packyard.text.document import check_keys, decode, parse_text
-from packyard.text.node import Comment, Document, Source
-from packyard.text.node import Mapping as MappingNode
+from packyard.yaml import aliases
+from packyard.yaml.document import check_keys, decode, parse_text
+from packyard.yaml.node import Comment, Document, MappingNode, Source
 
 
 @dataclass(frozen=True, slots=True)

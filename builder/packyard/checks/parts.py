@@ -22,10 +22,9 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import findings
 from packyard.errors import InputError
 from packyard.setters.comment import parse
-from packyard.text import aliases
-from packyard.text.document import decode, parse_text, walk
-from packyard.text.node import Collection, Document, Node, Part, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
+from packyard.yaml import aliases
+from packyard.yaml.document import decode, parse_text, walk
+from packyard.yaml.node import Collection, Document, MappingNode, Node, Part, Scalar, Source
 
 #: The setter that changes a value, and the value.
 _Value = tuple[str, object]

@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.kinds import APPS, ARGO, CORE, KUBEFLOW, RBAC, is_kind, kind_of, of
 from packyard.checks.parsed import Parsed
+from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes.kinds import APPS, ARGO, CORE, KUBEFLOW, RBAC, is_kind, kind_of, of
 from packyard.setters.comment import parse
 from packyard.setters.definition import Definitions, Setter
-from packyard.text.document import mappings, walk
-from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence
+from packyard.yaml.document import mappings, walk
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
@@ -96,17 +96,17 @@ class _Package:
         return found if isinstance(found, Setter) else None
 
 
-def _sleeps(root: Mapping) -> bool:
+def _sleeps(root: MappingNode) -> bool:
     """Say whether a Pod is there for somebody to look around from: all that it does is sleep."""
     containers = [container for pod in pods.find(root) for container in mappings(pod.spec.get("containers"))]
-    commands = [command for each in containers if isinstance(command := each.get("command"), Sequence)]
+    commands = [command for each in containers if isinstance(command := each.get("command"), SequenceNode)]
     words = [command.items[0].value for command in commands if command.items]
     return len(words) == len(containers) > 0 and all(
         isinstance(word, Scalar) and word.value == "sleep" for word in words
     )
 
 
-def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
+def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
     """Find an object or a pod that has none of the labels by which people find what belongs together."""
     labels = node.mapping("metadata", "labels")
     if kind_of(root) not in _OF_NO_RUN and not any(labels and labels.get(name) for name in _LABELS):
@@ -115,7 +115,7 @@ def _labelled(node: Mapping, root: Mapping, what: str) -> Iterator[Finding]:
         yield warning("no-labels", node.source, place.start if place else node.start, message)
 
 
-def _sidecar(template: Mapping, root: Mapping) -> Iterator[Finding]:
+def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
     if kind_of(root) in _SERVING:
         return
     metadata = template.mapping("metadata")
@@ -126,7 +126,7 @@ def _sidecar(template: Mapping, root: Mapping) -> Iterator[Finding]:
         yield warning("sidecar", template.source, place.start if place else template.start, message)
 
 
-def _secrets(root: Mapping) -> Iterator[Finding]:
+def _secrets(root: MappingNode) -> Iterator[Finding]:
     hint = "leave it to a Secret that the user makes, and refer to that"
     if is_kind(root, CORE, "Secret"):
         for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
@@ -145,7 +145,7 @@ def _is_secret(text: str) -> bool:
     return not is_switch and "$(" not in text and not _PLACE.match(text)
 
 
-def _unexpanded(root: Mapping) -> Iterator[Finding]:
+def _unexpanded(root: MappingNode) -> Iterator[Finding]:
     """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
     for name, value in _variables(root):
         found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
@@ -155,7 +155,7 @@ def _unexpanded(root: Mapping) -> Iterator[Finding]:
             yield warning("unexpanded-variable", value.source, value.start, message, hint)
 
 
-def _variables(root: Mapping) -> Iterator[tuple[str, Node | None]]:
+def _variables(root: MappingNode) -> Iterator[tuple[str, Node | None]]:
     if is_kind(root, CORE, "ConfigMap"):
         yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
     for pod in pods.find(root):
@@ -163,17 +163,17 @@ def _variables(root: Mapping) -> Iterator[tuple[str, Node | None]]:
             yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
 
 
-def _classes(root: Mapping, package: _Package) -> Iterator[Finding]:
+def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for node in walk(root):
-        value = node.get("storageClassName") if isinstance(node, Mapping) else None
-        if not isinstance(node, Mapping) or not isinstance(value, Scalar) or value.value or package.waits(value):
+        value = node.get("storageClassName") if isinstance(node, MappingNode) else None
+        if not isinstance(node, MappingNode) or not isinstance(value, Scalar) or value.value or package.waits(value):
             continue
         if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
             message = 'storageClassName: "" switches provisioning off: no volume will be made'
             yield error("empty-storage-class", value.source, value.start, message, "leave the field out")
 
 
-def _deadlines(root: Mapping, package: _Package) -> Iterator[Finding]:
+def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for node in walk(root):
         for entry in _entries(node):
             if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.is_bound(entry.value):
@@ -183,7 +183,7 @@ def _deadlines(root: Mapping, package: _Package) -> Iterator[Finding]:
                 )
 
 
-def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
+def _pod(pod: pods.Pod, root: MappingNode, package: _Package) -> Iterator[Finding]:
     is_argo = is_kind(root, ARGO, *_ARGO)
     if not is_argo:
         yield from _token(pod.spec, package)
@@ -191,7 +191,7 @@ def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
         yield from _root_with_group(pod, package)
     for volume in mappings(pod.spec.get("volumes")):
         path = volume.entry("hostPath")
-        if path and isinstance(path.value, Mapping) and not path.value.text("type"):
+        if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
             message = "a hostPath without type is an empty directory on every node that has none there"
             yield warning("untyped-host-path", path.key.source, path.start, message, "type: Directory")
     settings = (
@@ -206,7 +206,7 @@ def _pod(pod: pods.Pod, root: Mapping, package: _Package) -> Iterator[Finding]:
         yield from _user(container, label, [container.mapping("securityContext"), *settings])
 
 
-def _token(spec: Mapping, package: _Package) -> Iterator[Finding]:
+def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
     account = spec.text("serviceAccountName")
     own = spec.text("automountServiceAccountToken")
     if own == "false" or (not own and account in package.silent) or account in package.trusted:
@@ -252,7 +252,7 @@ def _tag(image: str) -> str:
     return image.rpartition("/")[2].partition(":")[2]
 
 
-def _image(container: Mapping, label: str, package: _Package) -> Iterator[Finding]:
+def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
     image = container.get("image")
     if not isinstance(image, Scalar) or not image.value or package.waits(image) or "@" in image.value:
         return
@@ -273,14 +273,14 @@ def _is_silent(node: Node) -> bool:
     return node.comment is None or parse(node.comment.text) is not None
 
 
-def _command(container: Mapping, label: str) -> Iterator[Finding]:
+def _command(container: MappingNode, label: str) -> Iterator[Finding]:
     arguments = container.entry("args")
     if arguments and container.get("command") is None:
         message = f"{label} has args and no command: what runs is whatever the image starts"
         yield warning("args-without-command", arguments.key.source, arguments.start, message, "say the command")
 
 
-def _resources(container: Mapping, label: str) -> Iterator[Finding]:
+def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
     """Find a container without limits; what has a limit and no request requests as much as its limit."""
     resources = container.mapping("resources")
     if not _entries(resources.get("limits") if resources else None):
@@ -289,7 +289,7 @@ def _resources(container: Mapping, label: str) -> Iterator[Finding]:
         yield warning("no-resources", container.source, place.start, message)
 
 
-def _user(container: Mapping, label: str, settings: Iterable[Mapping | None]) -> Iterator[Finding]:
+def _user(container: MappingNode, label: str, settings: Iterable[MappingNode | None]) -> Iterator[Finding]:
     """Find a container that may run as root: the first of the settings that says something decides."""
     said = [setting for setting in settings if setting]
     promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
@@ -303,4 +303,4 @@ def _user(container: Mapping, label: str, settings: Iterable[Mapping | None]) ->
 
 
 def _entries(node: Node | None) -> list[Entry]:
-    return node.entries if isinstance(node, Mapping) else []
+    return node.entries if isinstance(node, MappingNode) else []

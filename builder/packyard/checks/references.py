@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from packyard.checks import job_sets
-from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error, warning
-from packyard.checks.kinds import APPS, CORE, CUSTOM, RBAC, TRAINER, Kind, group_of, is_kind, kind_of, of
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
+from packyard.kubernetes import job_sets
+from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes.kinds import APPS, CORE, CUSTOM, RBAC, TRAINER, Kind, group_of, is_kind, kind_of, of
 from packyard.setters.comment import parse
-from packyard.text.document import mappings, walk
-from packyard.text.node import Entry, Node, Scalar
-from packyard.text.node import Mapping as MappingNode
+from packyard.yaml.document import mappings, walk
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar
 
 #: Fields that hold the name of an object, each with its kind and the keys that the name may stand under.
 _HOLDERS = {
@@ -81,7 +80,7 @@ def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
         name = metadata.get("name") if metadata else None
         if isinstance(name, Scalar):
             found.setdefault(kind_of(root), {})[name.value] = name
-    for service in (job_set.service for job_set in job_sets.find(parsed)):
+    for service in (job_set.service for job_set in job_sets.find(parsed.objects)):
         if service is not None:
             found.setdefault((CORE, "Service"), {})[service.value] = service
     return found

@@ -11,16 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.checks.finding import Finding, error
-from packyard.checks.judges import KUBERNETES, Fault, Judge, Path
 from packyard.checks.parsed import Parsed, findings, parse
 from packyard.errors import InputError, suggest
+from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, Path
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan
-from packyard.text.expanded import Expanded
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Source
+from packyard.yaml.expanded import Expanded
+from packyard.yaml.node import MappingNode, Source
 
 _CORE = "io.k8s.api.core.v1."
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

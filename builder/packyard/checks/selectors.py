@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from packyard.checks import pod as pods
 from packyard.checks.finding import Finding, error
-from packyard.checks.kinds import CORE, is_kind
 from packyard.checks.parsed import Parsed
-from packyard.text.document import mappings
-from packyard.text.node import Entry, Scalar
-from packyard.text.node import Mapping as MappingNode
+from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes.kinds import CORE, is_kind
+from packyard.yaml.document import mappings
+from packyard.yaml.node import Entry, MappingNode, Scalar
 
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")

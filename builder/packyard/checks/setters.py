@@ -16,8 +16,8 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import sets
 from packyard.setters.refusal import refusal
 from packyard.setters.review import review
-from packyard.text.node import Entry, Mapping, Node, Scalar, Sequence, Source
-from packyard.text.scalar import implicit_type
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import implicit_type
 
 _MOST_BROKEN = 100  # substitutions that are looked at
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
@@ -125,10 +125,10 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
             yield warning("required-with-value", *_key(place), message, 'ship value: "", or take required out')
 
 
-def _refused(entry: Entry, body: Mapping, setter: Setter) -> Iterator[Finding]:
+def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
     """Find a value, a default or an example that the definition itself does not admit."""
     shipped = body.get("value") if not setter.is_list else None
-    schema = entry.value if isinstance(entry.value, Mapping) else None
+    schema = entry.value if isinstance(entry.value, MappingNode) else None
     for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
         judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
         if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
@@ -136,10 +136,10 @@ def _refused(entry: Entry, body: Mapping, setter: Setter) -> Iterator[Finding]:
             yield error("refused-value", node.source, node.start, message, "mend one of them")
 
 
-def _values(body: Mapping) -> Iterator[Scalar]:
+def _values(body: MappingNode) -> Iterator[Scalar]:
     value, listed = body.get("value"), body.get("listValues")
     nodes: list[Node] = [value] if value is not None else []
-    nodes += [item.value for item in listed.items] if isinstance(listed, Sequence) else []
+    nodes += [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
     names = body.mapping("enumValues")
     nodes += [entry.value for entry in names.entries] if names else []
     return (node for node in nodes if isinstance(node, Scalar))
@@ -151,9 +151,9 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
         message = f"{name} is a setter and a substitution: a comment that names it means the setter"
         yield warning("ambiguous-name", *_key(entry), message, "rename one of them")
     values = body.get("values")
-    items = [item.value for item in values.items] if isinstance(values, Sequence) else []
+    items = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
     for item in items:
-        if isinstance(item, Mapping):
+        if isinstance(item, MappingNode):
             yield from _marker(item, substitution, definitions)
     pattern = body.get("pattern")
     unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
@@ -166,7 +166,7 @@ def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
     return any(marker and marker in found.group() for marker, _ in substitution.markers)
 
 
-def _marker(item: Mapping, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+def _marker(item: MappingNode, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
     marker, ref = item.text("marker"), item.get("ref")
     start = ref.start if ref else item.start
     reference = parse_ref(item.text("ref"))
@@ -225,11 +225,11 @@ def _name(entry: Entry) -> tuple[str, str]:
 
 
 def _has_body(entry: Entry, kind: str) -> bool:
-    return isinstance(entry.value, Mapping) and entry.value.mapping("x-k8s-cli", kind) is not None
+    return isinstance(entry.value, MappingNode) and entry.value.mapping("x-k8s-cli", kind) is not None
 
 
-def _body(entry: Entry, kind: str) -> Mapping:
-    assert isinstance(entry.value, Mapping)
+def _body(entry: Entry, kind: str) -> MappingNode:
+    assert isinstance(entry.value, MappingNode)
     body = entry.value.mapping("x-k8s-cli", kind)
     assert body is not None
     return body
@@ -245,7 +245,7 @@ def _resembling(name: str, definitions: Definitions) -> str:
     return f"did you mean '{near[0]}'?" if near else ""
 
 
-def _texts(node: Sequence) -> list[str]:
+def _texts(node: SequenceNode) -> list[str]:
     return [item.value.value for item in node.items if isinstance(item.value, Scalar)]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from packyard.checks import pod as pods
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.text.document import walk
-from packyard.text.node import Mapping, Scalar
+from packyard.kubernetes import pod_nodes as pods
+from packyard.yaml.document import walk
+from packyard.yaml.node import MappingNode, Scalar
 
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
@@ -45,10 +45,10 @@ def _objects(build: Build) -> Iterator[Finding]:
             yield error("duplicate-name", name.source, name.start, message, hint)
 
 
-def _volumes(root: Mapping) -> Iterator[Finding]:
+def _volumes(root: MappingNode) -> Iterator[Finding]:
     """Find volumes that no container mounts, wherever they are declared."""
     for node in walk(root):
-        declared = pods.volume_names(node) if isinstance(node, Mapping) else []
+        declared = pods.volume_names(node) if isinstance(node, MappingNode) else []
         if not declared or not any(pods.find(node)):
             continue
         mounted = {name.value for name in pods.mounts(node)}
@@ -59,7 +59,7 @@ def _volumes(root: Mapping) -> Iterator[Finding]:
         yield from _twice("volume", declared)
 
 
-def _container(container: Mapping, pod: pods.Pod) -> Iterator[Finding]:
+def _container(container: MappingNode, pod: pods.Pod) -> Iterator[Finding]:
     called = container.text("name")
     label = f"container {called!r}" if called else "the container"
     for name in pods.mounts(container):

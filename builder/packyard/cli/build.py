@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.bundle import catalogue
+from packyard.build import catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources
 from packyard.errors import UsageError
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
-    from packyard.bundle import tree
+    from packyard.build import tree
     from packyard.source import compose, kustomization, package
     from packyard.source import workspace as sources_of
     from packyard.work.reads import Reads

@@ -13,11 +13,11 @@ from shlex import quote
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.cluster.build import try_components
 from packyard.files.tree import Keep, Tree
 from packyard.options import folder as folders
 from packyard.options.change import Outcome, State, enable, states
 from packyard.options.values import Option, read_options
+from packyard.render.builtin import try_components
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

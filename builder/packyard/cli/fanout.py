@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import time
 
-from packyard.bundle.catalogue import Plan
+from packyard.build.catalogue import Plan
 from packyard.cli import output, state
 from packyard.errors import UsageError
 from packyard.source.workspace import Workspace

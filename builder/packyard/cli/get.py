@@ -53,8 +53,8 @@ def _fetch(channel: str, reference: str) -> Bundle:
 
 
 def _carried(reference: str) -> Bundle:
-    from packyard.bundle import catalogue
-    from packyard.bundle.catalogue import Plan
+    from packyard.build import catalogue
+    from packyard.build.catalogue import Plan
     from packyard.source import workspace
 
     asked = Reference.parse(reference)

@@ -10,19 +10,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packyard.checks import judges, parts
+from packyard.checks import parts
 from packyard.checks.finding import Finding, finding
-from packyard.checks.judges import Judge
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
 from packyard.errors import BeyondError, InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
+from packyard.kubernetes import schemas as judges
+from packyard.kubernetes.schemas import Judge
 from packyard.setters.directory import find_packages, read_package, read_resources
 from packyard.setters.packagefiles import PackageFiles
 from packyard.source.workspace import FILE, Workspace, built_in, find
-from packyard.text.document import decode
+from packyard.yaml.document import decode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,9 +108,9 @@ def _of_parts(here: Workspace) -> list[Finding]:
 
 def _of_options(directory: Path) -> Iterator[Finding]:
     """Find components that do not apply to a use case, or not together."""
-    from packyard.cluster.build import find as find_kustomization
-    from packyard.cluster.build import try_components
     from packyard.options import values
+    from packyard.render.builtin import find as find_kustomization
+    from packyard.render.builtin import try_components
 
     if values.read_enabled(directory):
         file = find_kustomization(directory)
@@ -123,7 +124,7 @@ def _of_options(directory: Path) -> Iterator[Finding]:
 
 def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:
     """Compose packages, or find them composed."""
-    from packyard.bundle.composing import Composing
+    from packyard.build.composing import Composing
     from packyard.source import whole
 
     cache_dir = None if arguments.no_cache else state.cache_dir()

@@ -10,7 +10,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from packyard.bundle import catalogue
+from packyard.build import catalogue
 from packyard.channel.publish import publish
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources

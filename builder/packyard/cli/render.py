@@ -8,9 +8,9 @@ import os
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.cluster.render import render
 from packyard.files.tree import Tree
-from packyard.text.node import Source
+from packyard.render.render import render
+from packyard.yaml.node import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     rendered = render(directory, path=path)
     if arguments.output == "json":
-        from packyard.cluster import objects
+        from packyard.render import objects
 
         output.json_result([item.root for item in objects.parse(Source("", rendered.decode()))])
         return 0

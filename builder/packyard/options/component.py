@@ -14,14 +14,14 @@ from __future__ import annotations
 from packyard.errors import InputError, Problem, refuse
 from packyard.files.paths import KUSTOMIZATIONS
 from packyard.options.folder import Folder
-from packyard.setters import items
-from packyard.setters.krmfile import Addition, append, take_out
-from packyard.text.document import check_keys, decode, parse_text
-from packyard.text.edit import Edit, exchange
-from packyard.text.node import Document, Item, Mapping, Scalar, Sequence, Source
-from packyard.text.proof import apply_to_file
-from packyard.text.scalar import implicit_type
-from packyard.text.span import line_break
+from packyard.yaml import items
+from packyard.yaml.document import check_keys, decode, parse_text
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode, Source
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.scalar import implicit_type
+from packyard.yaml.span import line_break
+from packyard.yaml.splice import Addition, append, take_out
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Kustomization:
         self.folder = folder
         self._source = Source(shown, decode(data, shown)[1])
         documents = [document for document in parse_text(self._source) if document.root is not None]
-        if len(documents) != 1 or not isinstance(documents[0].root, Mapping):
+        if len(documents) != 1 or not isinstance(documents[0].root, MappingNode):
             raise InputError(Problem("is no mapping", file=shown, line=1))
         self._document: Document = documents[0]
         check_keys(self._document)
@@ -83,11 +83,11 @@ class Kustomization:
         node = self._list()
         return node.items if node else []
 
-    def _list(self) -> Sequence | None:
+    def _list(self) -> SequenceNode | None:
         node = self._root.get(_KEY)
         if node is None or (isinstance(node, Scalar) and implicit_type(node.value) == "null"):
             return None
-        if not isinstance(node, Sequence):
+        if not isinstance(node, SequenceNode):
             raise InputError(node.problem(f"{_KEY} is no list"))
         return node
 
@@ -112,7 +112,7 @@ class Kustomization:
         return self.data if changed is None else changed
 
 
-def _texts(node: Sequence) -> list[str]:
+def _texts(node: SequenceNode) -> list[str]:
     """Return the paths that are listed."""
     refuse(item.value.problem("a component is the path of a folder") for item in node.items if not _is_path(item))
     return [item.value.value for item in node.items if isinstance(item.value, Scalar)]

@@ -22,7 +22,7 @@ from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
-from packyard.text.value import Value
+from packyard.yaml.value import Value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.comment import Reference, parse
-from packyard.setters.fieldtype import Step
-from packyard.text.node import Comment, Document, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
-from packyard.text.sharing import once
+from packyard.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.sharing import once
 
 
 class Binding:
@@ -27,7 +27,7 @@ class Binding:
 
     def __init__(
         self,
-        node: Scalar | Sequence,
+        node: Scalar | SequenceNode,
         path: tuple[Step, ...],
         reference: Reference,
         comment: Comment,
@@ -59,10 +59,10 @@ def path_text(path: tuple[Step, ...]) -> str:
 
 
 def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         for entry in node.entries:
             yield from _of_part(entry, (*path, entry.name), node.flow or flow)
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         for item in node.items:
             yield from _of_part(item, (*path, item.index), node.flow or flow)
 
@@ -76,7 +76,7 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
         if chosen:
             yield Binding(value, path, *chosen, flow, chosen is not behind, part)
         return
-    if isinstance(value, Sequence):
+    if isinstance(value, SequenceNode):
         chosen = (_bound(part.comment) if part.comment else above) or (behind if value.flow else None)
         if chosen and isinstance(part, Entry):
             yield Binding(value, path, *chosen, flow, True, part)
@@ -91,14 +91,14 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
 
 def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comment], flow: bool) -> Iterator[Binding]:
     """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
-    if isinstance(value, Mapping) and value.entries:
+    if isinstance(value, MappingNode) and value.entries:
         first: Part = value.entries[0]
         step: Step = value.entries[0].name
-    elif isinstance(value, Sequence) and value.items:
+    elif isinstance(value, SequenceNode) and value.items:
         first, step = value.items[0], 0
     else:
         return
-    if isinstance(first.value, Sequence) and isinstance(first, Entry) and first.comment is None:
+    if isinstance(first.value, SequenceNode) and isinstance(first, Entry) and first.comment is None:
         yield Binding(first.value, (*path, step), *above, flow, True, first)
     if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
         yield Binding(first.value, (*path, step), *above, flow, True, first)

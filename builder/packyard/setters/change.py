@@ -19,7 +19,7 @@ from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import NOTHING_SHIPPED, Copies, Plan, Shipped, plan, plan_unset, without_default
-from packyard.text.value import Value
+from packyard.yaml.value import Value
 
 
 class PackageChange(Value):

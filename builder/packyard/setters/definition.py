@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import Reference
-from packyard.text.value import Value
+from packyard.yaml.value import Value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

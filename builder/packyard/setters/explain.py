@@ -10,8 +10,8 @@ from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.text.document import decode, parse_text
-from packyard.text.node import Scalar, Source
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.node import Scalar, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters import binding as bindings
-from packyard.setters import block, items, value
+from packyard.setters import value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.fieldtype import field_type
-from packyard.text.document import count_aliases
-from packyard.text.edit import Edit, exchange
-from packyard.text.node import Document, Node, Scalar
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
-from packyard.text.scalar import double_quoted, implicit_type
-from packyard.text.span import text_of
-from packyard.text.value import Value
+from packyard.yaml import block, items
+from packyard.yaml.document import count_aliases
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.scalar import double_quoted, implicit_type
+from packyard.yaml.span import text_of
+from packyard.yaml.value import Value
 
 
 class Change(Value):

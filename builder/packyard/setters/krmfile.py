@@ -17,24 +17,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.setters import items
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.text.document import check_keys, parse_text
-from packyard.text.edit import Edit, exchange
-from packyard.text.node import Alias, Collection, Entry, Mapping, Node, Scalar, Sequence, Source
-from packyard.text.plain import to_value
-from packyard.text.proof import apply_to_file
-from packyard.text.scalar import double_quoted, implicit_type, is_plain_text
-from packyard.text.sharing import once
-from packyard.text.span import line_break, lines, next_line, parts_below, properties, text_of
-from packyard.text.value import Value
+from packyard.yaml import items
+from packyard.yaml.document import check_keys, parse_text
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import Alias, Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.plain import to_value
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.scalar import double_quoted, implicit_type, is_plain_text
+from packyard.yaml.sharing import once
+from packyard.yaml.span import parts_below, properties, text_of
+from packyard.yaml.splice import Addition, append, take_out
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Sequence_
+    from collections.abc import Sequence
 
-    from packyard.text.edit import Reading
 
 NAME = "Krmfile"
 #: One that defines nothing: the very bytes of kustomize 3.8.7.
@@ -51,7 +50,7 @@ class Krmfile:
             raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
         check_keys(documents[0])
         root = documents[0].root
-        if not isinstance(root, Mapping):
+        if not isinstance(root, MappingNode):
             raise InputError(Problem("its root is no mapping", file=source.name, line=1))
         self.root = root
         self._definitions = _section(root)
@@ -79,7 +78,7 @@ class Krmfile:
             {key: item.replaced(file=name) for key, item in self.definitions.substitutions.items()},
         )
 
-    def setter_entry(self, name: str) -> tuple[Mapping, Mapping]:
+    def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:
         """Return a setter's definition and the ``setter`` mapping in it."""
         definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None
         setter = definition.mapping("x-k8s-cli", "setter") if definition else None
@@ -122,7 +121,7 @@ class Krmfile:
         """Return the file's bytes with edits made and proved; None where it stays as it is."""
         return apply_to_file(data, self.source, edits, self._documents, proved)
 
-    def _check_not_shared(self, name: str, definition: Mapping, entry: Mapping) -> None:
+    def _check_not_shared(self, name: str, definition: MappingNode, entry: MappingNode) -> None:
         """Refuse to record a value in what an alias repeats elsewhere."""
         on_the_way = [definition, definition.get("x-k8s-cli"), entry, *(part.value for part in entry.entries)]
         on_the_way.append(definition.get("description"))
@@ -146,38 +145,40 @@ def parse_krmfile(source: Source) -> Krmfile:
     return once(("krmfile", source.name, source.text), lambda: Krmfile(source))
 
 
-def _section(root: Mapping) -> Mapping | None:
+def _section(root: MappingNode) -> MappingNode | None:
     """Return ``openAPI.definitions``; None where it is missing or null, as kustomize allows."""
     node: Node = root
     for name in ("openAPI", "definitions"):
-        assert isinstance(node, Mapping)
+        assert isinstance(node, MappingNode)
         value = node.get(name)
         if value is None or (isinstance(value, Scalar) and implicit_type(value.value) == "null"):
             return None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MappingNode):
             raise InputError(value.problem(f"{name} is no mapping"))
         node = value
-    assert isinstance(node, Mapping)
+    assert isinstance(node, MappingNode)
     return node
 
 
-def _bodies(section: Mapping | None, prefix: str, kind: str) -> Iterator[tuple[str, Mapping, Mapping, Entry]]:
+def _bodies(
+    section: MappingNode | None, prefix: str, kind: str
+) -> Iterator[tuple[str, MappingNode, MappingNode, Entry]]:
     """Yield name, definition, what is below ``x-k8s-cli.KIND`` and entry of every definition of a kind."""
     for entry in section.entries if section else ():
-        if entry.name.startswith(prefix) and isinstance(entry.value, Mapping):
+        if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
             body = entry.value.mapping("x-k8s-cli", kind)
             if body is not None:
                 yield entry.name.removeprefix(prefix), entry.value, body, entry
 
 
-def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -> Setter:
+def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
     enum_values = body.mapping("enumValues")
     listed = body.get("listValues")
     schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
         name=name,
         value=body.text("value"),
-        values=tuple(_texts(listed)) if isinstance(listed, Sequence) else None,
+        values=tuple(_texts(listed)) if isinstance(listed, SequenceNode) else None,
         type=definition.text("type"),
         description=(definition if definition.get("description") else body).text("description"),
         required=body.text("required") == "true",
@@ -194,32 +195,23 @@ def _parse_setter(name: str, definition: Mapping, body: Mapping, entry: Entry) -
     )
 
 
-def _parse_substitution(name: str, body: Mapping, entry: Entry) -> Substitution:
+def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitution:
     values = body.get("values")
-    listed = [item.value for item in values.items] if isinstance(values, Sequence) else []
-    markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, Mapping))
+    listed = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
+    markers = tuple(
+        (item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, MappingNode)
+    )
     line = entry.key.source.locate(entry.start)[0]
     return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
 
 
-def _texts(sequence: Sequence) -> list[str]:
+def _texts(sequence: SequenceNode) -> list[str]:
     """Return the texts of a list's items; null is none, as in kustomize."""
     scalars = (item.value for item in sequence.items if isinstance(item.value, Scalar))
     return [node.value for node in scalars if node.style != "plain" or implicit_type(node.value) != "null"]
 
 
-class Addition(Value):
-    """An entry to be added to a mapping: how it is written, its key, and what its value reads."""
-
-    __slots__ = ("key", "reads", "text")
-
-    def __init__(self, text: str, key: str, reads: Reading) -> None:
-        self.text = text
-        self.key = key
-        self.reads = reads
-
-
-def _put_text(mapping: Mapping, key: str, text: str, new: list[Addition]) -> list[Edit]:
+def _put_text(mapping: MappingNode, key: str, text: str, new: list[Addition]) -> list[Edit]:
     """Put a value that must stay a string: the old quotes are kept, plain text that would not be one gets some."""
     old = mapping.get(key)
     style = old.style if isinstance(old, Scalar) and (old.value or old.style != "plain") else '"'
@@ -229,11 +221,11 @@ def _put_text(mapping: Mapping, key: str, text: str, new: list[Addition]) -> lis
     return _put(mapping, key, text if plain else double_quoted(text), text, new)
 
 
-def _put_plain(mapping: Mapping, key: str, text: str, new: list[Addition]) -> list[Edit]:
+def _put_plain(mapping: MappingNode, key: str, text: str, new: list[Addition]) -> list[Edit]:
     return _put(mapping, key, text if is_plain_text(text, flow=mapping.flow) else double_quoted(text), text, new)
 
 
-def _put(mapping: Mapping, key: str, lexeme: str, reads: str, new: list[Addition]) -> list[Edit]:
+def _put(mapping: MappingNode, key: str, lexeme: str, reads: str, new: list[Addition]) -> list[Edit]:
     """Replace the value under ``key``, or note a new entry in ``new``."""
     old = mapping.get(key)
     if old is None:
@@ -244,7 +236,7 @@ def _put(mapping: Mapping, key: str, lexeme: str, reads: str, new: list[Addition
     return exchange(old, properties(old) + lexeme, reads)
 
 
-def _put_list(entry: Mapping, values: Sequence_[str], new: list[Addition]) -> list[Edit]:
+def _put_list(entry: MappingNode, values: Sequence[str], new: list[Addition]) -> list[Edit]:
     """Put ``listValues`` in the form that the old ones have: in brackets, or an item a line."""
     texts = [items.text_item(text, double_quoted(text)) for text in values]
     old = entry.entry("listValues")
@@ -254,53 +246,7 @@ def _put_list(entry: Mapping, values: Sequence_[str], new: list[Addition]) -> li
         return []
     if isinstance(old.value, Scalar) and implicit_type(old.value.value) == "null" and old.value.style == "plain":
         return exchange(old.value, "[" + ", ".join(item.flow for item in texts) + "]", list(values))
-    if not isinstance(old.value, Sequence):
+    if not isinstance(old.value, SequenceNode):
         raise InputError(old.value.problem("listValues must be a list"))
     kept = [text_of(item.value) for item in old.value.items]
     return items.replace(old.value, texts, items.match(kept, list(values)), old)
-
-
-def take_out(mapping: Mapping, keys: set[str]) -> list[Edit]:
-    """Remove entries: the lines of each in a block mapping, the text and one comma in a flow mapping."""
-    edits: list[Edit] = []
-    kept: Entry | None = None
-    for position, entry in enumerate(mapping.entries):
-        if entry.name not in keys:
-            kept = entry
-        elif not mapping.flow:
-            start, end = lines(entry)
-            edits.append(Edit(start, next_line(mapping.source, end), "", mapping, gone=[entry]))
-        elif kept:
-            start = mapping.entries[position - 1].value.end
-            edits.append(Edit(start, entry.value.end, "", mapping, gone=[entry]))
-        else:
-            following = mapping.entries[position + 1].start if position + 1 < len(mapping.entries) else entry.value.end
-            edits.append(Edit(entry.start, following, "", mapping, gone=[entry]))
-    return edits
-
-
-def append(mapping: Mapping, new: Iterable[Addition], gone: set[str]) -> list[Edit]:
-    """Add entries behind the last one that stays, in the mapping's own form, indentation and line ends."""
-    new = list(new)
-    if not new:
-        return []
-    source = mapping.source
-    kept = [entry for entry in mapping.entries if entry.name not in gone]
-    if not kept:
-        raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
-    parts = [(item.key, item.reads) for item in new]
-    end = kept[-1].value.end
-    if mapping.flow:
-        return [Edit(end, end, "".join(f", {item.text}" for item in new), mapping, parts=parts)]
-    first = kept[0]
-    before = source.text[source.line_start(first.start) : first.start]
-    if before.strip(" -"):
-        message = "nothing can be added to a mapping whose first key shares its line with '?', an anchor or a tag"
-        raise InputError(first.key.problem(message, "write `key: value`, a line for each"))
-    indent = " " * len(before)
-    newline = line_break(source)
-    at = end if source.text[end - 1] in "\r\n" else next_line(source, end)  # a block scalar ends behind its line
-    text = "".join(f"{indent}{item.text}{newline}" for item in new)
-    if at == len(source.text) and source.text[at - 1] not in "\r\n":  # no line break at the end of the file
-        return [Edit(at, at, newline + text.removesuffix(newline), mapping, parts=parts)]
-    return [Edit(at, at, text, mapping, parts=parts)]

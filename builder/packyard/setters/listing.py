@@ -13,10 +13,10 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.exact import is_number
 from packyard.setters.fields import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.text.document import decode, parse_shared
-from packyard.text.node import Scalar, Source
-from packyard.text.sharing import once
-from packyard.text.value import Value
+from packyard.yaml.document import decode, parse_shared
+from packyard.yaml.node import Scalar, Source
+from packyard.yaml.sharing import once
+from packyard.yaml.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from packyard.setters.krmfile import NAME, Krmfile, parse_krmfile
-from packyard.text.document import decode
-from packyard.text.node import Source
-from packyard.text.value import Value
+from packyard.yaml.document import decode
+from packyard.yaml.node import Source
+from packyard.yaml.value import Value
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"

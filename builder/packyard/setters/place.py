@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from packyard.errors import InputError
 from packyard.setters import comment as comments
-from packyard.text.document import walk
-from packyard.text.edit import Edit, replace_comment
-from packyard.text.node import Collection, Comment, Document, Entry, Part, Scalar, Sequence, Source
-from packyard.text.span import line_break, line_end, next_line
+from packyard.yaml.document import walk
+from packyard.yaml.edit import Edit, replace_comment
+from packyard.yaml.node import Collection, Comment, Document, Entry, Part, Scalar, SequenceNode, Source
+from packyard.yaml.span import line_break, line_end, next_line
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
 _BLANKS = re.compile(r"[ \t]*")
@@ -48,7 +48,7 @@ def bind(part: Part, text: str) -> list[Edit]:
 def bind_list(entry: Entry, text: str) -> list[Edit]:
     """Put the comment ``text`` where it binds an entry's list."""
     value = entry.value
-    assert isinstance(value, Sequence)
+    assert isinstance(value, SequenceNode)
     if value.flow:
         old = entry.head[-1] if entry.head else None
         if old and is_binding(old.text) and value.source.locate(old.start)[0] + 1 == _line(entry):

@@ -15,11 +15,11 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import Change, Fields
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.text.document import decode, parse_shared
-from packyard.text.edit import Edit
-from packyard.text.node import Source
-from packyard.text.proof import apply_to_file
-from packyard.text.value import Value
+from packyard.yaml.document import decode, parse_shared
+from packyard.yaml.edit import Edit
+from packyard.yaml.node import Source
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.value import Value
 
 
 class Plan(Value):

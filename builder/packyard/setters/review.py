@@ -9,14 +9,14 @@ from packyard.setters import regexp
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
 from packyard.setters.keywords import items_of, unfit
-from packyard.text.node import Entry, Mapping, Node
+from packyard.yaml.node import Entry, MappingNode, Node
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Mapping as MappingOf
+    from collections.abc import Mapping
 
 
-def faults_of_keywords(schema: MappingOf[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
+def faults_of_keywords(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong with the keywords of a definition, by their paths in it; no value can be judged by them."""
     yield from ((path, message) for path, message, _ in unfit(schema))
     for below, keywords in (((), schema), (("items",), items_of(schema))):
@@ -36,7 +36,7 @@ def review(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[tuple[str
     for path, message in faults_of_keywords(setter.schema):
         node: Node | None = definition
         for key in path:
-            node = node.get(key) if isinstance(node, Mapping) else None
+            node = node.get(key) if isinstance(node, MappingNode) else None
         yield "invalid-keyword", (node or entry.key).problem(f"{message} (setter {setter.name})", "no value can be set")
     if shipped and setter.required and not setter.example and not setter.description:
         message = f"setter {setter.name} is required, and has neither an example nor a description"

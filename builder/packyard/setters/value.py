@@ -12,16 +12,10 @@ from packyard.setters import formats
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
-from packyard.text.node import Scalar
-from packyard.text.plain import scalar_value
-from packyard.text.scalar import (
-    double_quoted,
-    fits_plain,
-    implicit_type,
-    is_plain_text,
-    single_quoted,
-)
-from packyard.text.span import properties
+from packyard.yaml.node import Scalar
+from packyard.yaml.plain import scalar_value
+from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
+from packyard.yaml.span import properties
 
 _ALIASES = {"int": "integer", "bool": "boolean"}
 #: The types whose values stand without quotes.

@@ -7,15 +7,14 @@ ARGUMENTS: [--verbose, --seed=1]
 
 from __future__ import annotations
 
-from collections.abc import Mapping as MappingOf
-from collections.abc import Sequence as SequenceOf
+from collections.abc import Mapping, Sequence
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.text.document import parse_one
-from packyard.text.node import Mapping, Node, Scalar, Sequence
-from packyard.text.plain import to_value
-from packyard.text.scalar import double_quoted, is_plain_text
-from packyard.text.value import Value
+from packyard.yaml.document import parse_one
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.plain import to_value
+from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.value import Value
 
 
 class Given(Value):
@@ -47,13 +46,13 @@ class ValuesFile(Value):
 def parse(data: bytes, file: str) -> ValuesFile:
     """Read a values file; every name without a text or a list of texts is named at once."""
     root = parse_one(data, file).root
-    if not isinstance(root, Mapping):
+    if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file is a mapping of names to values", file=file))
     problems: list[Problem] = []
     given: dict[str, Given] = {}
     for entry in root.entries:
         nodes: list[Node] = [entry.value]
-        if isinstance(entry.value, Sequence):
+        if isinstance(entry.value, SequenceNode):
             nodes = [item.value for item in entry.value.items]
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
         item = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
@@ -70,7 +69,7 @@ def parse(data: bytes, file: str) -> ValuesFile:
     return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)
 
 
-def write(values: MappingOf[str, str | SequenceOf[str]]) -> str:
+def write(values: Mapping[str, str | Sequence[str]]) -> str:
     """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
     lines = [
         f"{_lexeme(name)}: {_lexeme(given) if isinstance(given, str) else '[' + ', '.join(map(_lexeme, given)) + ']'}\n"

@@ -17,13 +17,12 @@ from typing import Any
 from packyard.errors import InputError
 from packyard.setters import place
 from packyard.setters import value as values
-from packyard.text.document import decode, parse_text, walk
-from packyard.text.edit import Edit, exchange, replace_comment
-from packyard.text.node import Document, Entry, Mapping, Node, Part, Scalar, Source
-from packyard.text.node import Sequence as List
-from packyard.text.proof import apply_to_file
-from packyard.text.scalar import NEEDS_ESCAPES, fits_plain
-from packyard.text.span import properties
+from packyard.yaml.document import decode, parse_text, walk
+from packyard.yaml.edit import Edit, exchange, replace_comment
+from packyard.yaml.node import Document, Entry, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
+from packyard.yaml.span import properties
 
 #: What a file must hold for any of its comments to be one of these: a search before a parse.
 MARK = b'"x-kustomize"'
@@ -212,7 +211,7 @@ def _bind(new: NewSetter, part: Part, scalar: Scalar) -> list[Edit]:
 
 def _holds(new: NewSetter, document: Document) -> bool:
     root = document.root
-    if not isinstance(root, Mapping):
+    if not isinstance(root, MappingNode):
         return not new.kind and not new.resource
     metadata = root.mapping("metadata")
     name = metadata.text("name") if metadata else ""
@@ -226,16 +225,16 @@ def _shows(new: NewSetter, text: str) -> bool:
 def _parts(document: Document) -> Iterator[tuple[Part, str]]:
     """Yield entries, and items of lists, with the key that they stand under."""
     for node in walk(document.root):
-        for entry in node.entries if isinstance(node, Mapping) else ():
+        for entry in node.entries if isinstance(node, MappingNode) else ():
             yield entry, entry.name
-            if isinstance(entry.value, List):
+            if isinstance(entry.value, SequenceNode):
                 yield from _items(entry.value, entry)
 
 
-def _items(node: List, entry: Entry) -> Iterator[tuple[Part, str]]:
+def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Part, str]]:
     for item in node.items:
         yield item, entry.name
-        if isinstance(item.value, List):
+        if isinstance(item.value, SequenceNode):
             yield from _items(item.value, entry)
 
 
@@ -249,7 +248,7 @@ def _scalars(name: str, data: bytes) -> Iterator[tuple[Scalar, bool]]:
 def _below(node: Node | None, flow: bool) -> Iterator[tuple[Scalar, bool]]:
     if isinstance(node, Scalar) and node.comment:
         yield node, flow
-    elif isinstance(node, Mapping | List):
+    elif isinstance(node, MappingNode | SequenceNode):
         for part in node.parts:
             yield from _below(part.value, flow or node.flow)
 

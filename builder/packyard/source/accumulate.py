@@ -14,9 +14,8 @@ from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
 from packyard.source.replacement import Replacement
 from packyard.source.selector import Identity
-from packyard.text import layout
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Sequence
+from packyard.yaml import layout
+from packyard.yaml.node import MappingNode, Node, SequenceNode
 
 #: How many objects a use case may have.
 MAX_OBJECTS = 1000
@@ -61,7 +60,7 @@ class Object:
         self._working = None  # what it had as its own, both have now
         return copied
 
-    def operate(self, operations: Sequence) -> None:
+    def operate(self, operations: SequenceNode) -> None:
         """Apply RFC 6902 operations."""
         patch.apply_operations(self._begin(), operations, self._own())
 
@@ -162,7 +161,7 @@ def apply(item: Patch, objects: list[Object]) -> list[Object]:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
     root = _nameless(root) if isinstance(root, MappingNode) else root
     for other in matched:
-        if isinstance(root, Sequence):
+        if isinstance(root, SequenceNode):
             other.operate(root)
         elif isinstance(root, MappingNode):
             other.merge(root)

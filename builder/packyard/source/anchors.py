@@ -11,14 +11,14 @@ from collections import Counter
 
 from packyard.setters.comment import parse
 from packyard.source.patch import like
-from packyard.text.node import Alias, Collection, Comment, Entry, Item, Mapping, Node, Scalar, Sequence
-from packyard.text.scalar import implicit_type
+from packyard.yaml.node import Alias, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.scalar import implicit_type
 
 #: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
 _Memory = tuple[str, int, int]
 
 
-def shared(root: Mapping) -> Mapping:
+def shared(root: MappingNode) -> MappingNode:
     """Return an object as it is to be written: a tree of its own, with aliases for what repeats."""
     return _Sharing(root).tree
 
@@ -26,14 +26,14 @@ def shared(root: Mapping) -> Mapping:
 class _Sharing:
     """One object: how often its nodes are repeated, and the names of those that are."""
 
-    def __init__(self, root: Mapping) -> None:
+    def __init__(self, root: MappingNode) -> None:
         self._contents: dict[object, int] = {}
         self._numbers: dict[int, int] = {}
         self._repeated: Counter[_Memory] = Counter()
         self._count(root, set())
         self._names: dict[_Memory, str] = {}
         tree = self._copy(root)
-        assert isinstance(tree, Mapping)
+        assert isinstance(tree, MappingNode)
         self.tree = tree
 
     def _count(self, node: Node, seen: set[_Memory]) -> None:
@@ -53,12 +53,12 @@ class _Sharing:
         anchor = self._name(memory, node) if memory is not None and memory in self._repeated else None
         if isinstance(node, Scalar):
             found: Node = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, anchor)
-        elif isinstance(node, Mapping):
-            found = Mapping(node.source, node.start, node.end, node.flow, node.tag, anchor)
+        elif isinstance(node, MappingNode):
+            found = MappingNode(node.source, node.start, node.end, node.flow, node.tag, anchor)
             found.entries = [like(Entry(each.key, self._copy(each.value), each.start), each) for each in node.entries]
         else:
-            assert isinstance(node, Sequence)
-            found = Sequence(node.source, node.start, node.end, node.flow, node.tag, anchor)
+            assert isinstance(node, SequenceNode)
+            found = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, anchor)
             found.items = [like(Item(self._copy(each.value), each.start), each) for each in node.items]
         found.comment = node.comment
         return found
@@ -86,11 +86,11 @@ class _Sharing:
         return known
 
     def _content(self, node: Node) -> object:
-        if isinstance(node, Mapping):
+        if isinstance(node, MappingNode):
             return "mapping", *(
                 (each.name, _reference(each.comment), self._number(each.value)) for each in node.entries
             )
-        if isinstance(node, Sequence):
+        if isinstance(node, SequenceNode):
             bound = _reference(node.comment)
             return "list", bound, *((_reference(each.comment), self._number(each.value)) for each in node.items)
         assert isinstance(node, Scalar)

@@ -26,10 +26,10 @@ from packyard.source.package import Package, UseCase
 from packyard.source.parts import KUSTOMIZATION, Part
 from packyard.source.words import Words
 from packyard.source.workspace import Workspace
-from packyard.text.document import parse_shared
-from packyard.text.expanded import Expanded
-from packyard.text.node import Source
 from packyard.work import reads
+from packyard.yaml.document import parse_shared
+from packyard.yaml.expanded import Expanded
+from packyard.yaml.node import Source
 
 _HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
 

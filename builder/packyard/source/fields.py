@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.text import aliases
-from packyard.text.document import decode
-from packyard.text.node import Mapping, Node, Scalar, Sequence, Source
+from packyard.yaml import aliases
+from packyard.yaml.document import decode
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 
 _MOST = 100  # faults that are told at once
 
@@ -25,7 +25,7 @@ class Fields:
         self.problems: list[Problem] = [] if problems is None else problems
         self._known: list[str] = []
         self._owns = problems is None
-        self.node = node if isinstance(node, Mapping) else None
+        self.node = node if isinstance(node, MappingNode) else None
         if self.node is None:
             self.fault(node, "", "has to be a mapping")
 
@@ -91,7 +91,7 @@ class Fields:
         node = self._get(key)
         if node is None:
             return []
-        if not isinstance(node, Sequence):
+        if not isinstance(node, SequenceNode):
             self.fault(node, key, "has to be a list")
             return []
         return [item.value for item in node.items]
@@ -139,7 +139,7 @@ class Fields:
 
     def _pairs(self, key: str) -> Iterator[tuple[str, Node]]:
         node = self._get(key)
-        if node is not None and not isinstance(node, Mapping):
+        if node is not None and not isinstance(node, MappingNode):
             self.fault(node, key, "has to be a mapping")
         elif node is not None:
             yield from ((entry.name, entry.value) for entry in node.entries)

@@ -13,7 +13,7 @@ from pathlib import Path
 from packyard.errors import Problem, refuse
 from packyard.source.package import Package
 from packyard.source.workspace import Workspace, authored
-from packyard.text.document import decode
+from packyard.yaml.document import decode
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
 SHARED, OWN = "docs/readme", "docs"

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.source.fields import Fields
-from packyard.text.document import decode, parse_text
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Source
-from packyard.text.scalar import double_quoted, is_plain_text
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.node import MappingNode, Node, Source
+from packyard.yaml.scalar import double_quoted, is_plain_text
 
 
 @dataclass(frozen=True, slots=True)

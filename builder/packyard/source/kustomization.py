@@ -13,9 +13,8 @@ from pathlib import Path
 from packyard.source import parts
 from packyard.source.package import UseCase
 from packyard.source.workspace import Workspace
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Scalar
-from packyard.text.scalar import double_quoted
+from packyard.yaml.node import MappingNode, Node, Scalar
+from packyard.yaml.scalar import double_quoted
 
 
 def write(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:

@@ -29,11 +29,9 @@ from packyard.source.parts import KUSTOMIZATION, Part, Patch
 from packyard.source.patch import MisfitError
 from packyard.source.words import Words
 from packyard.source.workspace import OPTIONS, Workspace, authored
-from packyard.text import aliases, span
-from packyard.text.document import decode
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
-from packyard.text.node import Source
+from packyard.yaml import aliases, span
+from packyard.yaml.document import decode
+from packyard.yaml.node import MappingNode, SequenceNode, Source
 
 DIRECTORY = "options"
 _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"

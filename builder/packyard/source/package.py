@@ -21,7 +21,7 @@ from packyard.source import scripts
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch, read_patches
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
-from packyard.text.node import Node, Scalar, Sequence
+from packyard.yaml.node import Node, Scalar, SequenceNode
 
 FILE = "package.yaml"
 #: How many directories a package may bring for its users to deploy.
@@ -172,7 +172,7 @@ def _check(fields: Fields, key: str, names: list[str], root: Path) -> None:
 def _place(fields: Fields, key: str, value: str) -> Node | None:
     """Return the scalar below ``key`` that says ``value``, for a message to point at."""
     node = fields.node.get(key) if fields.node else None
-    items = [item.value for item in node.items] if isinstance(node, Sequence) else []
+    items = [item.value for item in node.items] if isinstance(node, SequenceNode) else []
     return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
 
 

@@ -19,11 +19,10 @@ from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
 from packyard.source.replacement import Replacement
-from packyard.text import aliases
-from packyard.text.document import decode
-from packyard.text.node import Comment, Document, Node, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
 from packyard.work import reads
+from packyard.yaml import aliases
+from packyard.yaml.document import decode
+from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar, Source
 
 HEADERS = {
     "Kustomization": "kustomize.config.k8s.io/v1beta1",

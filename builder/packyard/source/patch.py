@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from packyard.errors import InputError
-from packyard.setters.fieldtype import Step, is_known, merge_key
-from packyard.text.document import walk
-from packyard.text.node import Collection, Comment, Entry, Item, Mapping, Node, Part, Scalar, Sequence, Source
-from packyard.text.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
+from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
+from packyard.yaml.document import walk
+from packyard.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
 _Part = TypeVar("_Part", Entry, Item)
 #: What the operations on one object copy or move at most, and how deep they lead.
@@ -29,12 +29,12 @@ def clone(node: Node) -> Node:
     copied: Node
     if isinstance(node, Scalar):
         copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
-    elif isinstance(node, Mapping):
-        copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+    elif isinstance(node, MappingNode):
+        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
         copied.entries = [clone_entry(entry) for entry in node.entries]
     else:
-        assert isinstance(node, Sequence)
-        copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        assert isinstance(node, SequenceNode)
+        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
         copied.items = [clone_item(item) for item in node.items]
     copied.comment = node.comment
     return copied
@@ -53,12 +53,12 @@ def clone_item(item: Item) -> Item:
 def shallow(node: Collection) -> Collection:
     """Copy a node with its entries or items; what is below these is shared."""
     copied: Collection
-    if isinstance(node, Mapping):
-        copied = Mapping(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+    if isinstance(node, MappingNode):
+        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
         copied.entries = [like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
     else:
-        assert isinstance(node, Sequence)
-        copied = Sequence(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        assert isinstance(node, SequenceNode)
+        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
         copied.items = [like(Item(item.value, item.start), item) for item in node.items]
     copied.comment = node.comment
     return copied
@@ -85,7 +85,7 @@ class Working:
         self._own: dict[int, Collection] = {}
         self._left = MAX_COPIED
 
-    def duplicate(self, node: Node, depth: int, operation: Mapping) -> Node:
+    def duplicate(self, node: Node, depth: int, operation: MappingNode) -> Node:
         """Copy a node and all below it to a place of this depth."""
         todo = [(node, depth)]
         while todo:
@@ -108,7 +108,7 @@ class Working:
         return copied
 
 
-def apply_operations(root: Mapping, operations: Sequence, working: Working | None = None) -> None:
+def apply_operations(root: MappingNode, operations: SequenceNode, working: Working | None = None) -> None:
     """Apply RFC 6902 operations to an object, in their order; ``working`` has what is its own below its root.
 
     What the operations bring is shared with them.
@@ -116,7 +116,7 @@ def apply_operations(root: Mapping, operations: Sequence, working: Working | Non
     working = working or Working()
     for item in operations.items:
         operation = item.value
-        if not isinstance(operation, Mapping):
+        if not isinstance(operation, MappingNode):
             raise InputError(operation.problem("an operation has to be a mapping with op and path"))
         name = operation.text("op")
         if name not in _OPERATIONS:
@@ -126,7 +126,7 @@ def apply_operations(root: Mapping, operations: Sequence, working: Working | Non
         _operate(root, operation, name, working)
 
 
-def _operate(root: Mapping, operation: Mapping, name: str, working: Working) -> None:
+def _operate(root: MappingNode, operation: MappingNode, name: str, working: Working) -> None:
     place = _Place(root, operation, operation.text("path"), working)
     if name in ("move", "copy"):
         origin = _Place(root, operation, operation.text("from"), working)
@@ -162,7 +162,7 @@ def _refuse_ambiguous(value: Node) -> None:
 class _Place:
     """Where a JSON pointer leads: a parent that exists, and a key or an index in it that may not."""
 
-    def __init__(self, root: Mapping, operation: Mapping, pointer: str, working: Working) -> None:
+    def __init__(self, root: MappingNode, operation: MappingNode, pointer: str, working: Working) -> None:
         self.operation = operation
         self.pointer = pointer
         if not pointer.startswith("/"):
@@ -183,9 +183,9 @@ class _Place:
         self.parent = parent
 
     def _child(self, parent: Node, step: str) -> Part | None:
-        if isinstance(parent, Mapping):
+        if isinstance(parent, MappingNode):
             return parent.entry(step)
-        if isinstance(parent, Sequence) and step.isdigit() and int(step) < len(parent.items):
+        if isinstance(parent, SequenceNode) and step.isdigit() and int(step) < len(parent.items):
             return parent.items[int(step)]
         return None
 
@@ -205,7 +205,7 @@ class _Place:
 
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
-        if isinstance(self.parent, Mapping):
+        if isinstance(self.parent, MappingNode):
             existing = self.parent.entry(self.last)
             if existing is not None:
                 self.replace(value, comment)
@@ -214,7 +214,7 @@ class _Place:
             entry.comment = comment
             self.parent.entries.append(entry)
             return
-        assert isinstance(self.parent, Sequence)
+        assert isinstance(self.parent, SequenceNode)
         size = len(self.parent.items)
         if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
             raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
@@ -231,9 +231,9 @@ class _Place:
     def remove(self) -> None:
         """Take an entry or item out, with its comments."""
         part = self.part()
-        if isinstance(self.parent, Mapping):
+        if isinstance(self.parent, MappingNode):
             self.parent.entries = [entry for entry in self.parent.entries if entry is not part]
-        elif isinstance(self.parent, Sequence):
+        elif isinstance(self.parent, SequenceNode):
             self.parent.items = [item for item in self.parent.items if item is not part]
 
 
@@ -248,7 +248,7 @@ def scalar(text: str, place: Node, lexeme: str | None = None) -> Scalar:
     return Scalar(Source(place.source.name, lexeme), 0, len(lexeme), text, style, None, None)
 
 
-def merge(root: Mapping, patch: Mapping) -> None:
+def merge(root: MappingNode, patch: MappingNode) -> None:
     """Apply a strategic merge patch to an object of which the patch's kind and apiVersion say the list merge keys.
 
     kustomize knows these for Kubernetes' own kinds only: in a custom resource a list replaces the list. New elements
@@ -257,7 +257,7 @@ def merge(root: Mapping, patch: Mapping) -> None:
     _merge_mapping(root, patch, root.text("apiVersion"), root.text("kind"), ())
 
 
-def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, path: tuple[Step, ...]) -> None:
+def _merge_mapping(target: MappingNode, patch: MappingNode, version: str, kind: str, path: tuple[Step, ...]) -> None:
     """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
     place = 0
     for entry in patch.entries:
@@ -280,10 +280,10 @@ def _merge_mapping(target: Mapping, patch: Mapping, version: str, kind: str, pat
 
 def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: tuple[Step, ...]) -> None:
     old, new = existing.value, entry.value
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
+    if isinstance(old, MappingNode) and isinstance(new, MappingNode):
         _merge_mapping(old, new, version, kind, path)
         return
-    if isinstance(old, Sequence) and isinstance(new, Sequence):
+    if isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
         key = merge_key(version, kind, path) if is_known(version, kind) else None
         if key == "":
             raise InputError(new.problem("merging a list of plain values is not supported", "use an RFC 6902 patch"))
@@ -299,15 +299,17 @@ def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: t
     existing.comment = entry.comment
 
 
-def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str, path: tuple[Step, ...]) -> None:
+def _merge_items(
+    old: SequenceNode, new: SequenceNode, key: str, version: str, kind: str, path: tuple[Step, ...]
+) -> None:
     added: list[Item] = []
     for item in new.items:
-        if not isinstance(item.value, Mapping) or item.value.get(key) is None:
+        if not isinstance(item.value, MappingNode) or item.value.get(key) is None:
             raise InputError(item.value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
         matches = [
             other.value
             for other in old.items
-            if isinstance(other.value, Mapping) and other.value.text(key) == item.value.text(key)
+            if isinstance(other.value, MappingNode) and other.value.text(key) == item.value.text(key)
         ]
         if matches:
             _merge_mapping(matches[0], item.value, version, kind, (*path, 0))
@@ -318,12 +320,12 @@ def _merge_items(old: Sequence, new: Sequence, key: str, version: str, kind: str
 
 
 def _refuse_directives(node: Node) -> None:
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         for entry in node.entries:
             if entry.name.startswith("$"):
                 raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
             _refuse_directives(entry.value)
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         for item in node.items:
             _refuse_directives(item.value)
 
@@ -333,9 +335,9 @@ def _is_null(scalar: Scalar) -> bool:
 
 
 def _plain(node: Node) -> object:
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return {entry.name: _plain(entry.value) for entry in node.entries}
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [_plain(item.value) for item in node.items]
     assert isinstance(node, Scalar)
     return (node.value, implicit_type(node.value) if node.style == "plain" else "string")

@@ -20,12 +20,10 @@ from packyard.errors import InputError, Problem
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.patch import Working, scalar
-from packyard.text import aliases
-from packyard.text.document import decode
-from packyard.text.node import Collection, Node, Part, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
-from packyard.text.scalar import implicit_type
+from packyard.yaml import aliases
+from packyard.yaml.document import decode
+from packyard.yaml.node import Collection, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import implicit_type
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
 _DOT = re.compile(r"(?<!\\)\.")

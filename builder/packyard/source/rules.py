@@ -16,12 +16,10 @@ from packyard.setters.rules.rule import Rule, read
 from packyard.source import patch
 from packyard.source.parts import Krmfile
 from packyard.source.workspace import Workspace
-from packyard.text.document import decode, parse_text
-from packyard.text.node import Entry, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
-from packyard.text.sharing import once
 from packyard.work import reads
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.node import Entry, MappingNode, SequenceNode, Source
+from packyard.yaml.sharing import once
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from packyard.errors import InputError
 from packyard.setters import regexp
 from packyard.source.fields import Fields
-from packyard.text.node import Mapping as MappingNode
+from packyard.yaml.node import MappingNode
 
 Identity = tuple[str, str, str, str]
 """apiVersion, kind, namespace and name of an object."""

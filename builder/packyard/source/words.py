@@ -30,13 +30,12 @@ from packyard.setters.rules.rule import Rule
 from packyard.source import patch, rules
 from packyard.source.package import Value
 from packyard.source.parts import Krmfile as KrmfileOf
-from packyard.text import layout
-from packyard.text.document import decode, parse_shared
-from packyard.text.node import Collection, Comment, Entry, Node, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.plain import to_value
-from packyard.text.scalar import double_quoted, is_plain_text
-from packyard.text.sharing import once
+from packyard.yaml import layout
+from packyard.yaml.document import decode, parse_shared
+from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
+from packyard.yaml.plain import to_value
+from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.sharing import once
 
 #: Behind the words of all layers.
 _LAST = 1000

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.source.fields import Fields
-from packyard.text.node import Scalar
 from packyard.work.reads import Reads, SourcePath
+from packyard.yaml.node import Scalar
 
 FILE = "packyard.yaml"
 #: The kinds of overlays, each a folder below ``overlays``.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import string
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import yaml
 from packyard.setters.kpt.apply import apply
 from packyard.setters.kpt.pattern import Pattern
-from packyard.text import edit
-from packyard.text.document import parse_text
-from packyard.text.node import Source
+from packyard.yaml import edit
+from packyard.yaml.document import parse_text
+from packyard.yaml.node import Source
 
 #: A field in each style; what stands for OLD in it is the whole of the field.
 FIELDS = {

@@ -12,7 +12,7 @@ from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules.expression import ExpressionError, parse
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import find_broken, read
-from packyard.text.node import Source
+from packyard.yaml.node import Source
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
 

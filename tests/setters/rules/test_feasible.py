@@ -12,7 +12,7 @@ from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules.evaluation import evaluate
 from packyard.setters.rules.feasible import can_hold
 from packyard.setters.rules.rule import read
-from packyard.text.node import Source
+from packyard.yaml.node import Source
 
 DEFINITIONS = """\
 openAPI:

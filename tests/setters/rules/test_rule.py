@@ -7,7 +7,7 @@ import pytest
 from packyard.errors import InputError
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules.rule import find_broken, read
-from packyard.text.node import Source
+from packyard.yaml.node import Source
 
 DEFINITIONS = """\
 openAPI:

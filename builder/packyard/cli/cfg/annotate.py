@@ -6,11 +6,11 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from packyard.authoring import annotate
 from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
-from packyard.setters import annotate
 from packyard.setters.files import find_folders, rewrite, root_of
 
 FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))

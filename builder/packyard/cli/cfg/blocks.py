@@ -15,8 +15,8 @@ from packyard.setters.directory import find_packages
 from packyard.setters.krmfile import NAME, parse_krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
-from packyard.text.document import decode
-from packyard.text.node import Source
+from packyard.yaml.document import decode
+from packyard.yaml.node import Source
 
 
 def header(folder: str, package: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from packyard.authoring import create, schema
+from packyard.authoring.create import NewSetter, NewSubstitution
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, UsageError
-from packyard.setters import create, schema
-from packyard.setters.create import NewSetter, NewSubstitution
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from packyard.authoring import delete
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import UsageError
-from packyard.setters import delete
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Plan
 

@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
+from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters.binding import path_text
-from packyard.setters.fieldtype import field_type
 from packyard.setters.kpt import rewrite
 from packyard.setters.kpt.pattern import Pattern
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.text.edit import Edit
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Scalar
-from packyard.text.scalar import double_quoted
+from packyard.yaml.edit import Edit
+from packyard.yaml.node import MappingNode, Node, Scalar
+from packyard.yaml.scalar import double_quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from packyard.errors import InputError
 from packyard.setters.kpt.rewrite import flow_text, reads_as
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.text.document import parse_text
-from packyard.text.node import Node, Scalar, Sequence, Source
+from packyard.yaml.document import parse_text
+from packyard.yaml.node import Node, Scalar, SequenceNode, Source
 
 #: The types by their names in YAML tags, as kpt prints them.
 _TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
@@ -57,7 +57,7 @@ def _given(name: str, text: str) -> KptSetter:
     except InputError:
         roots = []
     root = roots[0] if len(roots) == 1 else None
-    if isinstance(root, Sequence):
+    if isinstance(root, SequenceNode):
         return KptSetter(name, flow_text(root), "array")
     is_null = isinstance(root, Scalar) and reads_as(root) == "null"
     return KptSetter(name, "[]", "array") if is_null else KptSetter(name, text, "str")
@@ -65,7 +65,7 @@ def _given(name: str, text: str) -> KptSetter:
 
 def _of_field(field: Tagged) -> list[KptSetter]:
     node = field.node
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         texts = sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
         name = field.pattern.text.removeprefix("${").removesuffix("}")  # whatever else is in the pattern, as in kpt
         return [KptSetter(name, f"[{', '.join(texts)}]", "array")]

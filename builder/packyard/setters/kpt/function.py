@@ -15,10 +15,10 @@ from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import derive
 from packyard.setters.kpt.parameterize import read_wanted, tag
 from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, Item, ResourceList, Result, config_text
-from packyard.setters.krmfile import take_out
 from packyard.setters.packagefiles import KPTFILE
-from packyard.text.edit import Edit
-from packyard.text.scalar import double_quoted
+from packyard.yaml.edit import Edit
+from packyard.yaml.scalar import double_quoted
+from packyard.yaml.splice import take_out
 
 _Answer = tuple[list[Edit], list[Result]]
 

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError
-from packyard.text.node import Alias, Node, Scalar, Sequence
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.scalar import implicit_type
+from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.scalar import implicit_type
 
 _TEXT, _TEXTS, _NAMED_TEXTS, _ANYTHING = "string", "[]string", "map[string]string", ""
 #: The types of a Kptfile of version 1 with their fields: those that list-setters knows, and what the newest kpt has.
@@ -76,7 +75,7 @@ def find_mutators(root: Node | None) -> list[Mutator]:
     """Return the functions of a Kptfile's pipeline that apply setters, in their order."""
     pipeline = root.mapping("pipeline") if isinstance(root, MappingNode) else None
     listed = pipeline.get("mutators") if pipeline else None
-    nodes = [item.value for item in listed.items] if isinstance(listed, Sequence) else []
+    nodes = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
     return [
         Mutator(node, node.mapping("configMap"), node.text("configPath"))
         for node in nodes
@@ -104,7 +103,7 @@ def check(root: MappingNode) -> None:
 def _faults(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
     if isinstance(node, Alias) or kind == _ANYTHING or _is_null(node):
         return
-    if kind.startswith("[]") and isinstance(node, Sequence):
+    if kind.startswith("[]") and isinstance(node, SequenceNode):
         for item in node.items:
             yield from _faults(item.value, kind.removeprefix("[]"))
     elif kind == _NAMED_TEXTS and isinstance(node, MappingNode):
@@ -123,7 +122,7 @@ def _faults(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
 
 def _found(node: Node) -> str:
     if not isinstance(node, Scalar):
-        return "!!seq" if isinstance(node, Sequence) else "!!map"
+        return "!!seq" if isinstance(node, SequenceNode) else "!!map"
     text = node.value if len(node.value.encode()) <= len("1234567890") else f"{node.value[:7]}..."
     kind = implicit_type(node.value) if node.style == "plain" else "string"
     return f"!!{_TAGS.get(kind, kind)} `{text}`"

@@ -24,13 +24,11 @@ from packyard.setters.kpt.resourcelist import config_text
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
-from packyard.text.document import decode, parse_text
-from packyard.text.edit import Edit
-from packyard.text.node import Document, Node, Scalar, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Sequence as SequenceNode
-from packyard.text.proof import apply_to_file
-from packyard.text.scalar import fits_plain, single_quoted
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.edit import Edit
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.scalar import fits_plain, single_quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.errors import InputError
+from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.binding import path_text
-from packyard.setters.fieldtype import Step
 from packyard.setters.kpt import pattern
 from packyard.setters.kpt.pattern import Cover
 from packyard.setters.kpt.tagged import header_end, list_comment, scalar_comment
-from packyard.text.document import parse_text
-from packyard.text.edit import Edit, replace_comment
-from packyard.text.node import Comment, Entry, Node, Scalar, Sequence, Source
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.scalar import double_quoted
-from packyard.text.span import line_break
+from packyard.yaml.document import parse_text
+from packyard.yaml.edit import Edit, replace_comment
+from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import double_quoted
+from packyard.yaml.span import line_break
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +63,14 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
             roots = []
         if not roots:
             raise InputError("parsing error")
-        if isinstance(roots[0], Sequence):
+        if isinstance(roots[0], SequenceNode):
             lists.setdefault(_texts(roots[0]), name)
         elif isinstance(roots[0], Scalar):
             scalars[name] = text
     return Wanted(Cover(scalars), lists)
 
 
-def _texts(node: Sequence) -> tuple[str, ...]:
+def _texts(node: SequenceNode) -> tuple[str, ...]:
     return tuple(sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items))
 
 
@@ -87,7 +86,7 @@ def _visit(node: Node | None, path: tuple[Step, ...], wanted: Wanted, tags: Tags
         flow = flow or node.flow
         broken = {}
         for entry in node.entries:
-            if isinstance(entry.value, Sequence):
+            if isinstance(entry.value, SequenceNode):
                 broken[id(entry)] = _list(entry, entry.value, (*path, entry.name), wanted, tags, flow)
         for entry in node.entries:
             items = broken.get(id(entry))
@@ -95,7 +94,7 @@ def _visit(node: Node | None, path: tuple[Step, ...], wanted: Wanted, tags: Tags
                 tags.tags += items
             elif not _is_reserved(path, entry):
                 _visit(entry.value, (*path, entry.name), wanted, tags, flow=flow)
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
             _visit(item.value, (*path, index), wanted, tags, flow=flow or node.flow)
     elif isinstance(node, Scalar):
@@ -127,7 +126,7 @@ def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) 
 
 
 def _list(
-    entry: Entry, node: Sequence, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool
+    entry: Entry, node: SequenceNode, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool
 ) -> list[Tag] | None:
     """Tag a list; where it is written anew, with its items' comments, return the tags of the items."""
     texts = _texts(node)
@@ -149,7 +148,7 @@ def _list(
     return None
 
 
-def _has_comments(node: Sequence) -> bool:
+def _has_comments(node: SequenceNode) -> bool:
     """Say whether a list in brackets has a comment behind or in it, or an item that is more than a scalar."""
     return node.comment is not None or any(
         item.head or item.foot or item.comment or item.value.comment or not isinstance(item.value, Scalar)
@@ -158,7 +157,7 @@ def _has_comments(node: Sequence) -> bool:
 
 
 def _broken(
-    entry: Entry, node: Sequence, path: tuple[Step, ...], name: str | None, wanted: Wanted
+    entry: Entry, node: SequenceNode, path: tuple[Step, ...], name: str | None, wanted: Wanted
 ) -> tuple[list[Edit], list[Tag]]:
     """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.setters import items
 from packyard.setters.kpt.rewrite import flow_text
-from packyard.text.document import decode, parse_text
-from packyard.text.edit import Edit, exchange
-from packyard.text.node import Mapping as MappingNode
-from packyard.text.node import Node, Scalar, Sequence, Source
-from packyard.text.proof import apply_to_text
-from packyard.text.scalar import double_quoted, implicit_type
+from packyard.yaml import items
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.proof import apply_to_text
+from packyard.yaml.scalar import double_quoted, implicit_type
 
 if TYPE_CHECKING:
-    from packyard.text.edit import Reading
+    from packyard.yaml.edit import Reading
 
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
@@ -102,14 +101,14 @@ class ResourceList:
         self.root = roots[0]
         refuse(self._faults())
         items = self.root.get("items")
-        listed = items.items if isinstance(items, Sequence) else []
+        listed = items.items if isinstance(items, SequenceNode) else []
         self.items = [Item(item.value) for item in listed if isinstance(item.value, MappingNode)]
         self.config = self.root.mapping("functionConfig")
 
     def _faults(self) -> Iterator[Problem]:
         """Find what is not of the form that the specification gives it."""
         items, config = self.root.get("items"), self.root.get("functionConfig")
-        if isinstance(items, Sequence):
+        if isinstance(items, SequenceNode):
             for item in items.items:
                 if not isinstance(item.value, MappingNode):
                     yield item.value.problem("an item is no object")
@@ -141,7 +140,7 @@ class ResourceList:
             return [Edit(at, at, f', "results": {_flow(documents)}', self.root, parts=parts)]
         if entry is None:
             return [self._append(documents)]
-        if isinstance(entry.value, Sequence):
+        if isinstance(entry.value, SequenceNode):
             new = [items.NewItem([f"- {_flow(item)}"], _flow(item), _read(item)) for item in documents]
             return items.replace(entry.value, new, [None] * len(new), entry)
         return exchange(entry.value, _flow(documents), _read(documents))

@@ -10,17 +10,17 @@ import re
 from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem
-from packyard.setters import block, items
 from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
-from packyard.text.document import parse_text
-from packyard.text.edit import Edit, exchange
-from packyard.text.node import Alias, Mapping, Node, Scalar, Sequence, Source
-from packyard.text.scalar import double_quoted, fits_plain, implicit_type, single_quoted
-from packyard.text.span import properties
+from packyard.yaml import block, items
+from packyard.yaml.document import parse_text
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
+from packyard.yaml.span import properties
 
 if TYPE_CHECKING:
-    from packyard.text.edit import Reading
+    from packyard.yaml.edit import Reading
 
 
 def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
@@ -54,7 +54,7 @@ def reads_as(scalar: Scalar) -> str:
     return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
 
 
-def parse_list(text: str) -> Sequence | None:
+def parse_list(text: str) -> SequenceNode | None:
     """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
     if not text:
         return None
@@ -62,21 +62,21 @@ def parse_list(text: str) -> Sequence | None:
         roots = [document.root for document in parse_text(Source("value", text))]
     except InputError:
         roots = []
-    if len(roots) != 1 or not isinstance(roots[0], Sequence):
+    if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
         shown = double_quoted(text)
         message = f"input to array setter must be an array of values, but found {shown}"
         raise InputError(Problem(message, hint="a list is written [a, b]"))
     return roots[0] if roots[0].items else None
 
 
-def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
+def sequence(field: Tagged, new: SequenceNode | None) -> list[Edit]:
     """Return the edits that give a list new items, in brackets or a line each as it is written now.
 
     A block without items has no form of its own: it becomes ``[]``, with the comment behind. Items that stay keep
     their lines and comments.
     """
     node = field.node
-    assert isinstance(node, Sequence)
+    assert isinstance(node, SequenceNode)
     null = "null" if node.flow else ""
     wanted = [
         items.NewItem(_item_lines(item.value), flow_text(item.value), reading(item.value, null))
@@ -88,16 +88,16 @@ def sequence(field: Tagged, new: Sequence | None) -> list[Edit]:
 
 def reading(node: Node, null: str) -> Reading:
     """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [reading(item.value, null) for item in node.items]
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return [(reading(entry.key, null), reading(entry.value, null)) for entry in node.entries]
     if isinstance(node, Scalar):
         return node.value if node.lexeme else null
     raise InputError(node.problem("an alias cannot be put into a list", "write the value out"))
 
 
-def block_text(new: Sequence) -> str:
+def block_text(new: SequenceNode) -> str:
     """Write items a line each."""
     return "\n".join(line for item in new.items for line in _item_lines(item.value))
 
@@ -113,10 +113,10 @@ def _item_lines(node: Node) -> list[str]:
 
 def flow_text(node: Node, *, inside: bool = False) -> str:
     """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have."""
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         inside = inside or node.flow
         return "[" + ", ".join(flow_text(item.value, inside=inside) for item in node.items) + "]"
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         inside = inside or node.flow
         pairs = ((flow_text(entry.key, inside=inside), flow_text(entry.value, inside=inside)) for entry in node.entries)
         return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.setters.fieldtype import Step
+from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.kpt.pattern import Pattern, parse
-from packyard.text.node import Comment, Entry, Mapping, Node, Scalar, Sequence
+from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
 
 _HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
 
@@ -26,7 +26,7 @@ class Tagged:
 
     def __init__(
         self,
-        node: Scalar | Sequence,
+        node: Scalar | SequenceNode,
         path: tuple[Step, ...],
         pattern: Pattern,
         comment: Comment,
@@ -43,17 +43,17 @@ class Tagged:
 
 def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:
     """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         flow = flow or node.flow
         for entry in node.entries:
-            if isinstance(entry.value, Sequence):
+            if isinstance(entry.value, SequenceNode):
                 comment = list_comment(entry, entry.value)
                 pattern = _pattern(comment)
                 if pattern and comment:
                     yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
         for entry in node.entries:
             yield from find(entry.value, (*path, entry.name), flow)
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
             yield from find(item.value, (*path, index), flow or node.flow)
     elif isinstance(node, Scalar) and node.lexeme:
@@ -63,7 +63,7 @@ def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> 
             yield Tagged(node, path, pattern, comment, None, flow)
 
 
-def list_comment(entry: Entry, node: Sequence) -> Comment | None:
+def list_comment(entry: Entry, node: SequenceNode) -> Comment | None:
     """Return the comment that belongs to a list: behind its key, or behind its closing bracket."""
     return node.comment if node.flow else entry.comment
 

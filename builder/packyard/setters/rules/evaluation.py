@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from packyard.errors import shown
+from packyard.kubernetes import quantity
 from packyard.setters import regexp
-from packyard.setters.rules import quantity
 from packyard.setters.rules.expression import Expression
-from packyard.text.plain import whole
+from packyard.yaml.plain import whole
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

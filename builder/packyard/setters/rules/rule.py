@@ -9,13 +9,12 @@ from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters.rules import types
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import Expression, ExpressionError, parse
-from packyard.text.node import Item, Mapping, Node, Scalar, Sequence
-from packyard.text.plain import scalar_value
+from packyard.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.plain import scalar_value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from collections.abc import Mapping as MappingType
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from packyard.setters.definition import Setter
 
@@ -54,7 +53,7 @@ class Rule:
         """Describe something wrong with the rule, by its place."""
         return self.node.problem(message, hint)
 
-    def misfit(self, setters: MappingType[str, Setter]) -> Problem | None:
+    def misfit(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
         kinds = {name: _TYPES.get(setter.type, "string") for name, setter in setters.items()}
         try:
@@ -65,7 +64,7 @@ class Rule:
             return self._at(error)
         return None if found == "bool" else self.problem(f"the rule {self.text} is no condition: it does not compare")
 
-    def holds(self, setters: MappingType[str, Setter]) -> bool | None:
+    def holds(self, setters: Mapping[str, Setter]) -> bool | None:
         """Say whether the rule, which fits them, holds for setters; None while a value that it needs is missing.
 
         It needs each required setter that it names, and each number or boolean that the answer depends on.
@@ -75,7 +74,7 @@ class Rule:
         except AnswerError:
             return False
 
-    def broken(self, setters: MappingType[str, Setter]) -> Problem | None:
+    def broken(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Return the rule's message with the values that break it, or None where it holds or is not yet decided."""
         reason = ""
         try:
@@ -86,7 +85,7 @@ class Rule:
         shown = ", ".join(f"{name} is {_shown(setters[name])}" for name in self.names)
         return self.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
 
-    def _answer(self, setters: MappingType[str, Setter]) -> bool | None:
+    def _answer(self, setters: Mapping[str, Setter]) -> bool | None:
         if any(setters[name].must_be_set for name in self.names):
             return None
         try:
@@ -103,12 +102,12 @@ class Rule:
         return Problem(message, file=self.node.source.name, line=line, column=column, hint=error.hint)
 
 
-def read(root: Mapping) -> list[Rule]:
+def read(root: MappingNode) -> list[Rule]:
     """Read the rules of a Krmfile; raises `InputError` with every fault of every rule."""
     section = root.get(KEY)
     if section is None:
         return []
-    if not isinstance(section, Sequence):
+    if not isinstance(section, SequenceNode):
         raise InputError(section.problem("rules has to be a list of {rule: …, message: …}"))
     if len(section.items) > _MOST:
         raise InputError(section.problem(f"a Krmfile has at most {_MOST} rules, found {len(section.items)}"))
@@ -125,7 +124,7 @@ def read(root: Mapping) -> list[Rule]:
 
 def _read(item: Item) -> Rule:
     node = item.value
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         raise InputError(node.problem("a rule is a mapping: {rule: …, message: …}"))
     problems = [
         entry.key.problem(f"{entry.name} is no known key of a rule", suggest(entry.name, _KEYS))
@@ -144,7 +143,7 @@ def _read(item: Item) -> Rule:
 
 
 def find_broken(
-    root: Mapping, setters: MappingType[str, Setter], changed: Collection[str] | None = None
+    root: MappingNode, setters: Mapping[str, Setter], changed: Collection[str] | None = None
 ) -> Iterator[Problem]:
     """Yield what is wrong under a Krmfile's rules; with ``changed`` only under those that name one of these setters."""
     for rule in read(root):

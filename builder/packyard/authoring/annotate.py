@@ -1,0 +1,80 @@
+"""Annotations added to documents, or replaced in them, by splices.
+
+    metadata:                      metadata:
+      name: a                        name: a
+                                     annotations:
+                                       team: 'ml'       <- single quoted, as kustomize 3.8.7 writes it
+
+A replaced value keeps its quotes and its comment. ``metadata`` and ``annotations`` are added at the end of what lacks
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packyard.errors import InputError
+from packyard.setters import value as values
+from packyard.yaml.addition import DoubleQuoted, SingleQuoted, Tree, add, lexeme
+from packyard.yaml.document import decode, parse_text
+from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.node import Alias, MappingNode, Node, Scalar, Source
+from packyard.yaml.proof import apply_to_file
+from packyard.yaml.scalar import double_quoted, single_quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which documents: those that have each of these exactly; an empty text stands for any."""
+
+    kind: str = ""
+    api_version: str = ""
+    name: str = ""
+    namespace: str = ""
+
+    def holds(self, root: MappingNode) -> bool:
+        """Say whether a document is one of them."""
+        metadata = root.mapping("metadata")
+        return (
+            self.kind in ("", root.text("kind"))
+            and self.api_version in ("", root.text("apiVersion"))
+            and self.name in ("", metadata.text("name") if metadata else "")
+            and self.namespace in ("", metadata.text("namespace") if metadata else "")
+        )
+
+
+def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:
+    """Return a file with annotations on every document that the selection holds; ``name`` is what errors call it."""
+    source = Source(name, decode(data, name)[1])
+    edits: list[Edit] = []
+    if annotations:
+        for document in parse_text(source):
+            if isinstance(document.root, MappingNode) and selection.holds(document.root):
+                edits += _annotate(document.root, annotations)
+    return apply_to_file(data, source, edits) or data
+
+
+def _annotate(root: MappingNode, annotations: Mapping[str, str]) -> list[Edit]:
+    edits: list[Edit] = []
+    new: dict[str, Tree] = {}
+    json = root.flow and bool(root.entries) and root.entries[0].key.lexeme.startswith('"')
+    quotes = DoubleQuoted if json else SingleQuoted
+    present = root.mapping("metadata", "annotations")
+    for key, text in annotations.items():
+        old = present.get(key) if present else None
+        if old is None:
+            new[key] = quotes(text)
+        else:
+            edits += _replace(old, text, flow=present.flow if present else False)
+    if new:
+        edits += add(root, ("metadata", "annotations"), new, quoted=double_quoted if json else lexeme)
+    return edits
+
+
+def _replace(old: Node, text: str, *, flow: bool) -> list[Edit]:
+    if isinstance(old, Alias) or (isinstance(old, Scalar) and old.start == old.end):
+        return exchange(old, single_quoted(text), text)
+    if not isinstance(old, Scalar):
+        raise InputError(old.problem("an annotation is no text"))
+    return exchange(old, values.lexeme(old, text, "string", flow=flow), text)

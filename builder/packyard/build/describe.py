@@ -1,0 +1,94 @@
+"""What packyard.json says of a directory that users deploy: its setters' shipped values, and what it requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from packyard.build import requirements
+from packyard.bundle.manifest import UseCase, Value
+from packyard.setters import krmfile
+from packyard.setters.definition import Setter
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import plan_fields
+from packyard.source import option
+from packyard.source.compose import ComposedPackage
+from packyard.yaml.document import decode, parse_shared
+from packyard.yaml.expanded import Expanded
+from packyard.yaml.node import Source
+
+
+def use_case(package: PackageFiles) -> UseCase:
+    """Describe a use case as it is shipped."""
+    setters = read_krmfile(package).definitions.setters
+    needed = requirements.find(_objects(_with_names(package)))
+    return UseCase(setters=_values(setters), requires=tuple(map(str, needed)))
+
+
+def options(package: PackageFiles) -> UseCase:
+    """Describe the folder of a package's options, which nobody deploys: it requires nothing by itself."""
+    return UseCase(setters=_values(read_krmfile(package).definitions.setters))
+
+
+def use_cases(composed: ComposedPackage) -> dict[str, UseCase]:
+    """Describe the use cases of a package and its folder of options, by their paths."""
+    found = {item.use_case.path: use_case(item.package_files()) for item in composed.use_cases}
+    if composed.options.all:
+        found[option.DIRECTORY] = options(composed.options.package_files())
+    return found
+
+
+def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
+    """Return the images that a package pulls, sorted; ``objects`` are those of its use cases by their paths."""
+    found = {image for each in objects.values() for image in requirements.images(each)}
+    for path, data in composed.options.files.items():
+        if path != krmfile.NAME:
+            found.update(_images_in(Source(path, decode(data, path)[1])))
+    return tuple(sorted(found))
+
+
+def _images_in(source: Source) -> Iterator[str]:
+    """Yield what patches name as ``image``, in a file or in a kustomization."""
+    ahead: list[object] = [Expanded(each.root).value for each in parse_shared(source) if each.root is not None]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, dict):
+            image, inline = value.get("image"), value.get("patch")
+            if isinstance(image, str) and image:
+                yield image
+            if isinstance(inline, str):
+                yield from _images_in(Source(source.name, inline))
+            ahead += value.values()
+        elif isinstance(value, list):
+            ahead += value
+
+
+def _values(setters: Mapping[str, Setter]) -> dict[str, Value]:
+    return {name: _value(setters[name]) for name in sorted(setters)}
+
+
+def _value(setter: Setter) -> Value:
+    if setter.must_be_set:
+        return None
+    return (setter.values or ()) if setter.is_list else setter.value
+
+
+def _with_names(package: PackageFiles) -> dict[str, bytes]:
+    """Return the resources with the name of each setter that is still to be set in the place of its value."""
+    definitions = read_krmfile(package).definitions
+    changed = {
+        name: setter.replaced(value=name)
+        for name, setter in definitions.setters.items()
+        if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
+    }
+    files = plan_fields(package.resources, definitions, changed).files if changed else {}
+    return {path: files.get(path, data) for path, data in package.resources.items()}
+
+
+def _objects(resources: dict[str, bytes]) -> list[dict[str, object]]:
+    found = []
+    for path, data in resources.items():
+        for document in parse_shared(Source(path, decode(data, path)[1])):
+            value = Expanded(document.root).value if document.root is not None else None
+            if isinstance(value, dict):
+                found.append(value)
+    return found

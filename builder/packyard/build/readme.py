@@ -1,0 +1,138 @@
+"""A bundle's README: Markdown fragments, rendered by Jinja2 and joined.
+
+    {% for row in example.required %}
+    kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
+    {% endfor %}
+
+Fragments are sandboxed: they can format what they are given, and reach nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from packyard.errors import InputError, Problem
+from packyard.yaml.sharing import once
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+    from jinja2.nodes import Node
+    from jinja2.runtime import Context
+
+
+_LARGEST = 1000  # operand of a multiplication in a fragment
+
+
+def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
+    """Render ``fragments``, pairs of file name and text, and join them with one blank line; empty ones are left out.
+
+    An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
+    """
+    environment = once("readme", _environment)
+    rendered = (_render(environment, file, text, context).strip("\n") for file, text in fragments)
+    return ("\n\n".join(filter(None, rendered)) + "\n").encode()
+
+
+def only_prints(name: str, fragments: Iterable[tuple[str, str]]) -> bool:
+    """Say whether all that fragments do with a variable is to print it, so that it can be put in when it is known."""
+    return all(once(("only prints", name, text), partial(_only_prints, name, text)) for _, text in fragments)
+
+
+def _only_prints(name: str, text: str) -> bool:
+    if name not in text:
+        return True
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        return not _uses(name, once("readme", _environment).parse(text))
+    except TemplateSyntaxError:  # which rendering it tells of
+        return False
+
+
+def _uses(name: str, node: Node) -> bool:
+    """Say whether a part of a fragment does something else with a variable than to print it.
+
+    What is printed inside of anything but a plain loop or condition may be caught, and changed or compared.
+    """
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Output):
+        printed = [child for child in node.nodes if not (isinstance(child, nodes.Name) and child.name == name)]
+        return any(_uses(name, child) for child in printed)
+    if isinstance(node, nodes.Template | nodes.If) or (isinstance(node, nodes.For) and not node.recursive):
+        return any(_uses(name, child) for child in node.iter_child_nodes())
+    return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
+
+
+def _environment() -> Environment:
+    from jinja2 import StrictUndefined  # slow to import, and only `build` needs it
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Bounded(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset({"*", "**", "%"})  # by which a few signs may stand for gigabytes
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            for each in (left, right):
+                size = len(each) if isinstance(each, str) and operator == "*" else each
+                if not isinstance(size, int | float) or abs(size) > _LARGEST:
+                    raise OverflowError(f"{operator} takes numbers up to {_LARGEST}, and texts no longer")
+            return super().call_binop(context, operator, left, right)
+
+    environment = Bounded(
+        undefined=StrictUndefined,
+        finalize=_printed,
+        autoescape=False,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(code=code, cell=cell)
+    return environment
+
+
+def _printed(value: object) -> object:
+    if value is None:
+        raise ValueError("None would be printed: what is asked for here has no value")
+    return value
+
+
+def _template(environment: Environment, file: str, text: str) -> Template:
+    from jinja2 import Template
+
+    code = environment.compile(text, filename=file)
+    return Template.from_code(environment, code, dict(environment.globals))
+
+
+def _render(environment: Environment, file: str, text: str, context: Mapping[str, object]) -> str:
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        return once(("fragment", file, text), lambda: _template(environment, file, text)).render(context)
+    except TemplateSyntaxError as error:
+        raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
+    except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …
+        raise InputError(Problem(str(error) or type(error).__name__, file=file, line=_line(error, file))) from error
+
+
+def _line(error: Exception, file: str) -> int:
+    """Return the line of the fragment in which ``error`` was raised; Jinja2 puts it into the traceback."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (lines[-1] or 0) if lines else 0
+
+
+def code(value: object) -> str:
+    """Return a value as a Markdown code span that backticks inside do not end (CommonMark 6.1); nothing as nothing."""
+    text = "" if value is None else str(value)
+    if not text:
+        return ""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
+
+
+def cell(value: object) -> str:
+    """Return a value for a cell of a Markdown table: on one line, with no bar that would end it."""
+    return " ".join(str(value or "").split()).replace("|", "\\|")

@@ -1,0 +1,40 @@
+"""What kind an object is: by the group of its apiVersion and its kind, for many groups have a Service or a Job.
+
+apiVersion: batch/v1                                         ->  batch, Job
+kind: Job
+apiVersion: serviceusage.cnrm.cloud.google.com/v1beta1       ->  serviceusage.cnrm.cloud.google.com, Service
+kind: Service
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from packyard.yaml.node import MappingNode
+
+#: Group and kind; the group of Kubernetes' oldest kinds is empty.
+Kind = tuple[str, str]
+
+CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
+ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
+CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def kind_of(root: MappingNode) -> Kind:
+    """Return the group and the kind of an object."""
+    return group_of(root.text("apiVersion")), root.text("kind")
+
+
+def group_of(version: str) -> str:
+    """Return the group of an apiVersion."""
+    return version.rpartition("/")[0]
+
+
+def is_kind(root: MappingNode, group: str, *kinds: str) -> bool:
+    """Say whether an object is of one of these kinds of a group, in whatever version."""
+    return kind_of(root) in ((group, kind) for kind in kinds)
+
+
+def of(group: str, kinds: Iterable[str]) -> list[Kind]:
+    """Return kinds of one group."""
+    return [(group, kind) for kind in kinds]

@@ -1,0 +1,113 @@
+"""The objects of a use case, ready for ``kubectl apply -f -``; not before all that must be set is, by the rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from packyard.errors import Problem, refuse
+from packyard.files import regular
+from packyard.options.values import Option, read_enabled
+from packyard.render import builtin as build
+from packyard.render import kustomize
+from packyard.setters.definition import Setter
+from packyard.setters.krmfile import NAME, Krmfile
+from packyard.setters.packagefiles import read_krmfile
+from packyard.setters.rules import rule
+from packyard.yaml.document import parse_text
+from packyard.yaml.node import MappingNode, Scalar, SequenceNode, Source
+
+
+def render(directory: Path, *, path: str) -> bytes:
+    """Build a directory by the first of kustomize, kubectl and our own build that is there.
+
+    ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
+    that is there and fails is an error: nothing falls back.
+
+    Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
+    before anything is built.
+    """
+    krmfiles, options = _krmfiles(directory), read_enabled(directory)
+    problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
+    problems += [_problem(setter, directory) for setter in _unset_of(options)]
+    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
+    program = kustomize.find(path)
+    return program.build(directory) if program else build.build(directory)
+
+
+def unset(directory: Path) -> list[Setter]:
+    """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
+    own = [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
+    return [*own, *_unset_of(read_enabled(directory))]
+
+
+def _unset(krmfile: Krmfile) -> list[Setter]:
+    return [setter for setter in krmfile.definitions.setters.values() if setter.must_be_set]
+
+
+def _broken(krmfile: Krmfile) -> Iterator[Problem]:
+    return rule.find_broken(krmfile.root, krmfile.definitions.setters)
+
+
+def _unset_of(options: Sequence[Option]) -> list[Setter]:
+    """Return what options that have their Krmfile in common require, each once; others are reached by themselves."""
+    unset = {
+        name: setter
+        for option in options
+        if not option.below
+        for name, setter in option.setters.items()
+        if setter.must_be_set
+    }
+    return list(unset.values())
+
+
+def _broken_of(options: Sequence[Option]) -> Iterator[Problem]:
+    for option in options:
+        if option.setters and not option.below:
+            krmfile = read_krmfile(option.files)
+            yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
+
+
+def _krmfiles(directory: Path) -> list[Krmfile]:
+    left = build.Budget(directory)
+    files = [folder / NAME for folder in _reached(directory, left)]
+    return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
+
+
+def _reached(directory: Path, left: build.Budget) -> Iterator[Path]:
+    """Yield a directory, and the local ones that its kustomization names, a component that is switched on say.
+
+    Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
+    """
+    ahead, seen = [directory], {os.path.realpath(directory)}
+    while ahead:
+        folder = ahead.pop()
+        yield folder
+        named = []
+        for path in _named(folder, left):
+            real = os.path.realpath(path)
+            if real not in seen and regular.is_folder(path):
+                seen.add(real)
+                short = Path(os.path.normpath(path))
+                named.append(short if os.path.realpath(short) == real else Path(real))
+        ahead += reversed(named)
+
+
+def _named(folder: Path, left: build.Budget) -> Iterator[Path]:
+    """Yield what a kustomization names below or beside it."""
+    file = build.find(folder)
+    for document in parse_text(Source(str(file), left.read(file)))[:1]:
+        root = document.root
+        for field in ("resources", "bases", "components"):
+            listed = root.get(field) if isinstance(root, MappingNode) else None
+            for item in listed.items if isinstance(listed, SequenceNode) else ():
+                text = item.value.value if isinstance(item.value, Scalar) else ""
+                if text and not text.startswith("/") and "\0" not in text:
+                    yield folder / text
+
+
+def _problem(setter: Setter, directory: Path) -> Problem:
+    described = f": {setter.description}" if setter.description else ""
+    value = setter.example or "VALUE"
+    return setter.problem(f"{setter.name} is not set{described}", f"packyard set {directory} {setter.name}={value}")

@@ -1,0 +1,184 @@
+"""Bytes of a YAML file to documents of positioned nodes, every comment beside the node that it belongs to.
+
+Positions come from the marks of libyaml's events, which are exact in characters once a byte order mark is cut off.
+A span holds a scalar's tag and anchor; a block scalar's holds its header's comment and the blank lines behind it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+import yaml
+
+try:  # libyaml's parser alone: a loader makes as many objects again before the first event
+    from yaml._yaml import CParser as Parser
+except ImportError:
+    from yaml import SafeLoader as Parser  # type: ignore[assignment]  # another class, but its events are the same
+
+from packyard.errors import InputError, Problem, refuse
+from packyard.yaml.builder import Builder
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.sharing import is_sharing, once
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+
+#: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
+MAX_EVENTS = 250_000
+_LONG = MAX_EVENTS  # characters
+
+#: What may be an alias.
+_ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
+
+
+def decode(data: bytes, name: str) -> tuple[str, str]:
+    """Return the byte order mark (or an empty text) and the text of a file, which has to be UTF-8."""
+    mark = "\ufeff" if data.startswith(codecs.BOM_UTF8) else ""
+    try:
+        return mark, data.decode("utf-8")[len(mark) :]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = Problem(f"not UTF-8: byte {data[error.start]:#04x}", file=name, line=line)
+        if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            problem = Problem("is UTF-16, not UTF-8", file=name, hint="save it as UTF-8")
+        raise InputError(problem) from error
+
+
+def parse(data: bytes, name: str) -> list[Document]:
+    """Parse every document of a file; ``name`` is what errors call it."""
+    return parse_text(Source(name, decode(data, name)[1]))
+
+
+def parse_one(data: bytes, name: str) -> Document:
+    """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
+    source = Source(name, decode(data, name)[1])
+    documents = [document for document in parse_shared(source) if document.root is not None]
+    if len(documents) != 1:
+        raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=name))
+    check_keys(documents[0])
+    return documents[0]
+
+
+def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
+    """Parse every document of a text and place its comments.
+
+    With ``around`` the parts without a comment that holds one of these texts are left out, but for apiVersion and kind
+    of the root: then a large file with few such comments takes little memory. An alias of what does not stand before
+    it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
+    """
+    try:
+        get_event = Parser(source.text).get_event
+        if not around and len(source.text) >= _LONG:
+            get_event = _bounded(get_event, source)
+        if not is_part and _ALIAS.search(source.text):
+            get_event = _checked(get_event, source)
+        return Builder(source, around).build(get_event)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        message = error.problem or error.context or "is not YAML"
+        raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
+    except yaml.YAMLError as error:  # the reader's: a control character, say
+        where = getattr(error, "position", None)
+        line, column = source.locate(where) if isinstance(where, int) else (0, 0)
+        reason = getattr(error, "reason", None) or str(error)
+        raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
+
+
+def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse a text with more than `MAX_EVENTS`: brackets full of commas take a hundred times the memory of a text."""
+    left = MAX_EVENTS
+
+    def get() -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=source.name))
+        return get_event()
+
+    return get
+
+
+def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does."""
+    known: set[str] = set()
+
+    def get() -> Any:
+        event = get_event()
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            if event.anchor not in known:
+                line, column = source.locate(event.start_mark.index)
+                message = f"*{event.anchor} refers to nothing before it"
+                hint = f"mark what it repeats with &{event.anchor}, or write it out"
+                raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
+        elif kind is yaml.DocumentStartEvent:
+            known.clear()
+        elif getattr(event, "anchor", None):
+            known.add(event.anchor)
+        return event
+
+    return get
+
+
+def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
+    """Parse as `parse_text` does, for a caller who changes no node; within `Sharing` equal texts are parsed once."""
+    if not is_sharing():
+        return parse_text(source, around=around)
+    return once(("documents", source.name, source.text), lambda: parse_text(source))
+
+
+def count_aliases(source: Source) -> dict[int, int]:
+    """Return, for each anchored node by the position where it begins, how many aliases repeat it."""
+    found: dict[int, int] = {}
+    anchored: dict[str, int] = {}
+    events: Iterator[Any] = iter(Parser(source.text).get_event, None)
+    for event in events:
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            start = anchored.get(event.anchor, -1)
+            found[start] = found.get(start, 0) + 1
+        elif kind is yaml.DocumentStartEvent:
+            anchored = {}
+        elif getattr(event, "anchor", None):
+            anchored[event.anchor] = event.start_mark.index
+    return found
+
+
+def check_keys(document: Document) -> None:
+    """Refuse a document in which one mapping has a key twice, as kustomize does."""
+    problems = []
+    for node in walk(document.root):
+        if not isinstance(node, MappingNode):
+            continue
+        seen: set[str] = set()
+        for entry in node.entries:
+            if isinstance(entry.key, Scalar) and entry.name in seen:
+                line, column = node.source.locate(entry.start)
+                message = f"key {entry.name!r} occurs twice in one mapping"
+                problems.append(Problem(message, file=node.source.name, line=line, column=column))
+            seen.add(entry.name)
+    refuse(problems)
+
+
+def walk(node: Node | None) -> Iterator[Node]:
+    """Yield a node and all below it, in the order of the text; keys are not visited."""
+    if node is None:
+        return
+    yield node
+    if isinstance(node, MappingNode):
+        for entry in node.entries:
+            yield from walk(entry.value)
+    elif isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from walk(item.value)
+
+
+def mappings(node: Node | None) -> list[MappingNode]:
+    """Return the mappings in a list; nothing where it is no list."""
+    items = node.items if isinstance(node, SequenceNode) else []
+    return [item.value for item in items if isinstance(item.value, MappingNode)]

@@ -1,0 +1,95 @@
+"""Which node a comment belongs to: what stands before it on its line, or what follows it."""
+
+from __future__ import annotations
+
+from packyard.yaml.node import Comment, Document, Entry, Item, Node, Part, Scalar, Source
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BREAKS = "\n\r\x85\u2028\u2029"
+
+
+class Token:
+    """What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker."""
+
+    __slots__ = ("end", "entry", "node", "owner", "parts", "start")
+
+    def __init__(
+        self, start: int, end: int, node: Node | None, entry: Entry | None, parts: list[Part], owner: Part | None
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.node = node
+        self.entry = entry  # the entry whose key this is
+        self.parts = parts  # the entries and items that begin here, outermost first
+        self.owner = owner  # the innermost part that began here or before
+
+
+def find_comments(source: Source, position: int, limit: int) -> Iterator[Comment]:
+    """Yield the comments of a stretch of text between two tokens."""
+    text = source.text
+    while (start := text.find("#", position, limit)) >= 0:
+        if start and text[start - 1] not in " \t\ufeff" + _BREAKS:  # part of a tag, an anchor or a directive
+            position = start + 1
+            continue
+        end = start
+        while end < limit and text[end] not in _BREAKS:
+            end += 1
+        line_start = source.line_start(start)
+        own_line = not text[line_start:start].strip(" \t")
+        yield Comment(text[start:end].rstrip(" \t"), start, start - line_start, own_line)
+        position = end
+
+
+def hang(
+    comment: Comment, source: Source, before: Token | None, after: Token | None, documents: list[Document]
+) -> None:
+    """Hang a comment on the node that it belongs to, the tokens around it being given."""
+    if comment.own_line or not before or not _hang_behind(source.text, before, comment):
+        _hang_above(source, before, after, comment, documents)
+
+
+def _hang_behind(text: str, before: Token, comment: Comment) -> bool:
+    """Hang a comment on the token that stands before it on its line, if one does."""
+    between = text[before.end : comment.start]
+    if any(character in _BREAKS for character in between):
+        return False
+    if before.entry is not None:
+        if ":" in between:
+            before.entry.comment = comment
+        return ":" in between
+    if before.node is None or before.node.comment is not None:
+        return False
+    if isinstance(before.node, Scalar) and before.node.style in "|>":
+        return False
+    before.node.comment = comment
+    return True
+
+
+def _hang_above(
+    source: Source, before: Token | None, after: Token | None, comment: Comment, documents: list[Document]
+) -> None:
+    """Hang a comment on what follows, or on what ended where it is indented deeper than what follows."""
+    part = after.parts[0] if after and after.parts else None
+    if part is not None:
+        column = part.start - source.line_start(part.start)
+        if isinstance(part, Item):
+            column = _dash_column(source, part)
+        if comment.column <= column or before is None or before.owner is None:
+            part.head.append(comment)
+            return
+    elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
+        after.node.comment = comment  # between a key and its value on the next line
+        return
+    if before is not None and before.owner is not None:
+        before.owner.foot.append(comment)
+    elif documents:
+        documents[0].head.append(comment)
+
+
+def _dash_column(source: Source, item: Item) -> int:
+    line_start = source.line_start(item.start)
+    dash = source.text.rfind("-", line_start, item.start)
+    return (dash if dash >= 0 else item.start) - line_start

@@ -1,0 +1,220 @@
+"""A list with other items: those that stay keep their lines, those that go take their own comments with them.
+
+    args: # C             of a, q, r            args: # C
+    - a # first                                 - a # first
+    # about b                                   - q
+    - b # second                                - r
+
+Knows nothing of what the items mean, only how each is written and read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from packyard.errors import InputError
+from packyard.yaml import edit
+from packyard.yaml.document import parse_text
+from packyard.yaml.edit import Edit
+from packyard.yaml.node import Comment, Entry, Item, Node, Part, SequenceNode, Source
+from packyard.yaml.span import end_of_lines, line_break, line_end, lines, next_line, parts_below
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from packyard.yaml.edit import Reading
+
+
+class NewItem:
+    """An item that a list is to have: how it is written on lines of its own and in brackets, and what it reads."""
+
+    __slots__ = ("block", "flow", "reads")
+
+    def __init__(self, block: Sequence[str], flow: str, reads: Reading) -> None:
+        self.block = block
+        self.flow = flow
+        self.reads = reads
+
+
+def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None], part: Part | None) -> list[Edit]:
+    """Return the edits that give a list its new items; ``same`` says of each which old one it is, in rising order.
+
+    ``part`` is what holds the list; a list on lines of its own that loses all items becomes ``[]`` behind its key.
+    """
+    if node.anchor or node.tag:
+        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
+    if same == list(range(len(node.items))):
+        return []
+    if node.flow:
+        return _in_brackets(node, new, same)
+    return _on_lines(node, new, same) if new else _emptied(node, part)
+
+
+def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
+    """Return for each new item which old one it is, None for one that is none of them; the order stays.
+
+    What begins and what ends alike is the same; between, the first of equal ones is the first, and as many stay as can.
+    Takes time n log n.
+    """
+    shorter = min(len(old), len(new))
+    front = next((at for at in range(shorter) if old[at] is None or old[at] != new[at]), shorter)
+    most = shorter - front
+    back = next((at for at in range(most) if old[-1 - at] is None or old[-1 - at] != new[-1 - at]), most)
+    inner = _longest(old[front : len(old) - back], new[front : len(new) - back])
+    middle = [None if at is None else at + front for at in inner]
+    return [*range(front), *middle, *range(len(old) - back, len(old))]
+
+
+def _longest(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
+    """Pair equal items, the first with the first, and keep the longest rising chain of pairs."""
+    places: dict[object, list[int]] = {}
+    for index in range(len(old) - 1, -1, -1):
+        if old[index] is not None:
+            places.setdefault(old[index], []).append(index)
+    found = [known.pop() if (known := places.get(item)) else None for item in new]
+    ends: list[int] = []  # the least old place in which a chain of each length ends, and by which new item
+    last: list[int] = []
+    before: dict[int, int | None] = {}
+    for number, place in enumerate(found):
+        if place is None:
+            continue
+        length = bisect_left(ends, place)
+        before[number] = last[length - 1] if length else None
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    kept: set[int] = set()
+    at = last[-1] if last else None
+    while at is not None:
+        kept.add(at)
+        at = before[at]
+    return [place if number in kept else None for number, place in enumerate(found)]
+
+
+def complete(node: SequenceNode) -> SequenceNode:
+    """Return a list with all items and comments, of which a parse around others left some out.
+
+    Its lines are parsed alone, up to the next one with content.
+    """
+    if node.flow or node.anchor or node.tag:
+        return node
+    source = node.source
+    start = source.line_start(node.start)
+    if source.text[start : node.start].strip(" "):
+        raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
+    while start and _is_remark(source, above := source.line_start(start - 1)):
+        start = above
+    end = end_of_lines(node)
+    while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
+        end = line_end(source, below)
+    found = parse_text(Source(source.name, source.text[start:end]), is_part=True)[0].root
+    assert isinstance(found, SequenceNode)
+    _move(found, source, start)
+    return found
+
+
+def _is_remark(source: Source, line_start: int) -> bool:
+    """Say whether a line holds nothing, or nothing but a comment."""
+    content = source.text[line_start : line_end(source, line_start)].strip(" \t")
+    return not content or content[0] == "#"
+
+
+def _move(root: SequenceNode, source: Source, offset: int) -> None:
+    """Give nodes and comments that were parsed alone their places in the whole text."""
+    parts = parts_below(root)
+    keys = [part.key for part in parts if isinstance(part, Entry)]
+    nodes: list[Node] = [root, *(part.value for part in parts), *keys]
+    comments: list[Comment | None] = [node.comment for node in nodes]
+    for part in parts:
+        part.start += offset
+        comments += [part.comment, *part.head, *part.foot]
+    for node in nodes:
+        node.source = source
+        node.start += offset
+        node.end += offset
+    for comment in comments:
+        if comment is not None:
+            comment.start += offset
+
+
+def _in_brackets(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None]) -> list[Edit]:
+    """Write a list in brackets anew; where comments stand inside, none of its items may stay."""
+    inside = any(comment.start < node.end for item in node.items for comment in _comments(item))
+    if not inside or not any(at is not None for at in same):
+        texts = [item.flow if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
+        return [edit.fill(node, "[" + ", ".join(texts) + "]", [item.reads for item in new])]
+    raise InputError(
+        node.problem("items of a list in brackets with comments inside cannot stay", "write an item a line")
+    )
+
+
+def _comments(item: Item) -> list[Comment]:
+    """Return the comments in and around an item."""
+    parts = [item, *parts_below(item.value)]
+    found = [[*part.head, *part.foot, part.comment, part.value.comment] for part in parts]
+    return [comment for group in found for comment in group if comment is not None]
+
+
+def _emptied(node: SequenceNode, part: Part | None) -> list[Edit]:
+    """Write ``[]`` behind the key of a block list, with the comment that stands there behind it."""
+    source = node.source
+    if not isinstance(part, Entry):
+        raise InputError(node.problem("all items of a list in a list cannot be taken out", "write it as []"))
+    colon = source.text.find(":", part.key.end, node.start)
+    if colon < 0:
+        raise InputError(part.key.problem("all items of this list cannot be taken out", "write `key: []`"))
+    end = lines(node.items[-1])[1]
+    kept = source.text[colon + 1 : line_end(source, colon)]
+    return [Edit(colon + 1, end, " []" + kept, node, reads=[])]
+
+
+def _on_lines(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None]) -> list[Edit]:
+    source = node.source
+    newline = line_break(source)
+    indent = " " * (node.start - source.line_start(node.start))
+    edits: list[Edit] = []
+    kept = [-1, *(at for at in same if at is not None), len(node.items)]
+    runs: list[list[NewItem]] = [[]]
+    for item, at in zip(new, same, strict=True):
+        if at is None:
+            runs[-1].append(item)
+        else:
+            runs.append([])
+    for run, before, after in zip(runs, kept, kept[1:], strict=False):
+        gone = node.items[before + 1 : after]
+        for old, item in zip(gone, run, strict=False):
+            start, end = lines(old)
+            text = newline.join(indent + line if line else "" for line in item.block)
+            edits.append(Edit(start, end, text, node, parts=[item.reads], gone=[old]))
+        edits += [_without(node, old) for old in gone[len(run) :]]
+        for item in run[len(gone) :]:
+            text = newline.join(indent + line if line else "" for line in item.block)
+            last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
+            at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
+            edits.append(Edit(at, at, newline + text if last else text + newline, node, parts=[item.reads]))
+    return edits
+
+
+def _behind(item: Item, *, replaced: bool) -> int:
+    """Return where the next item's line is put: behind an item's own lines, blank lines of a kept block included."""
+    end = lines(item)[1]
+    if replaced:
+        return end
+    text = item.value.source.text
+    stop = item.value.end
+    if stop > end and text[stop - 1] in "\r\n":
+        return stop - (2 if text[stop - 2 : stop] == "\r\n" else 1)
+    return end
+
+
+def _without(node: SequenceNode, item: Item) -> Edit:
+    """Take an item out, with the line break before it: the last line of a file may have none behind."""
+    text = node.source.text
+    start, end = lines(item)
+    start -= min(start, 2 if text[start - 2 : start] == "\r\n" else 1)
+    return Edit(start, end, "", node, gone=[item])
+
+
+def text_item(text: str, lexeme: str) -> NewItem:
+    """Return an item that is a text."""
+    return NewItem([f"- {lexeme}"], lexeme, text)

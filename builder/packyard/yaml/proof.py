@@ -1,0 +1,484 @@
+"""The one place where edits become the bytes of a file, which are proved first.
+
+What is about to be written is parsed again and compared with what was there and what each edit means: the same
+documents, in which just the planned values read otherwise; every other comment at the node where it was; anchors,
+aliases and tags as they were. Anything else is refused by file and line, and nothing is written. So a writer that is
+wrong about a place cannot damage a file.
+
+It costs a parse of the lines around the edits, before and after, not of the whole file: lines that are one part of a
+block mapping or list, and are so before and after, leave the reader where they found it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from codecs import BOM_UTF8
+
+from packyard.errors import InputError, Problem
+from packyard.yaml.document import parse_text
+from packyard.yaml.edit import Edit, apply, in_order
+from packyard.yaml.node import (
+    Alias,
+    Collection,
+    Comment,
+    Document,
+    Entry,
+    Item,
+    MappingNode,
+    Node,
+    Part,
+    Scalar,
+    SequenceNode,
+    Source,
+)
+from packyard.yaml.span import attached, column, header_comment, parts_below
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+#: Lines that follow each other are parsed together up to so many characters.
+_TOGETHER = 1 << 16
+
+_Key = tuple[type, int]
+
+
+def apply_to_file(
+    data: bytes,
+    source: Source,
+    edits: Iterable[Edit],
+    documents: Sequence[Document] = (),
+    proved: set[object] | None = None,
+) -> bytes | None:
+    """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
+
+    Raises `InputError` where they would do more or less than they mean. ``documents`` are those of the file, whole or
+    in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
+    next files: the same edits of the same lines are proved once.
+    """
+    new = apply_to_text(source, edits, documents, proved)
+    if new == source.text:
+        return None
+    return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
+
+
+def apply_to_text(
+    source: Source, edits: Iterable[Edit], documents: Sequence[Document] = (), proved: set[object] | None = None
+) -> str:
+    """Return a text with edits made, proved as `apply_to_file` does it."""
+    ordered = in_order(edits)
+    if not ordered:
+        return source.text
+    new = apply(source.text, ordered)
+    if new != source.text:
+        known = set() if proved is None else proved
+        for stretch in _stretches(source, ordered, documents, known):
+            _prove(source, stretch)
+            known.add(stretch.key)
+        _check_aliases(source, new, ordered)
+    return new
+
+
+def _prove(source: Source, stretch: _Stretch) -> None:
+    start, edits = stretch.start, stretch.edits
+    new = apply(
+        source.text[start : stretch.end],
+        [Edit(edit.start - start, edit.end - start, edit.replacement) for edit in edits],
+    )
+    if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
+        raise _refused(source, edits[0].start, "the line below would run into it")
+    try:
+        after = parse_text(Source(source.name, new), is_part=True)
+    except InputError as error:
+        reason = error.problems[0].message
+        raise _refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
+    _Proof(source, start, edits).compare(stretch.documents, after)
+    roots = [documents[0].root for documents in (stretch.documents, after) if documents]
+    if not stretch.is_whole and len({root.start for root in roots if root}) > 1:
+        raise _refused(source, edits[0].start, "its lines would move")
+
+
+def _refused(source: Source, position: int, reason: str) -> InputError:
+    line, at = source.locate(min(position, len(source.text)))
+    message = f"this cannot be changed exactly: {reason}"
+    hint = "nothing was written; change it by hand, or write it more simply"
+    return InputError(Problem(message, file=source.name, line=line, column=at, hint=hint))
+
+
+# Which lines are parsed again.
+
+
+class _Stretch:
+    """Lines with the edits in them, and their documents before; ``is_whole`` says that they are all of the text."""
+
+    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int, edits: list[Edit]) -> None:
+        self.start = start
+        self.end = end
+        self.edits = edits
+        self.is_whole = start == 0 and end == len(source.text)
+        self.source = Source(source.name, source.text[start:end])
+        self._documents: list[Document] | None = None
+        #: The lines, and what the edits do to them and mean there.
+        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits))
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents of the lines alone."""
+        if self._documents is None:
+            self._documents = parse_text(self.source, is_part=True)
+        return self._documents
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether they are parts of one block collection, and nothing else, when they are read alone."""
+        try:
+            documents = self.documents
+        except InputError:
+            return False
+        root = documents[0].root if len(documents) == 1 else None
+        return isinstance(root, Collection) and not root.flow and root.anchor is None and root.tag is None
+
+
+def _sense(edit: Edit, start: int) -> object:
+    node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
+    gone = tuple((type(one), one.start - start) for one in edit.gone)
+    said = repr((edit.reads, edit.parts, edit.comments))
+    return edit.start - start, edit.end - start, edit.replacement, node, gone, said
+
+
+def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], proved: set[object]) -> list[_Stretch]:
+    """Return the lines to prove: all of the text where it cannot be less, nothing that was ``proved``."""
+    found: list[tuple[int, int, list[Edit]]] = []
+    for edit in edits:
+        lines = _lines_around(source, edit, documents)
+        if lines is None:
+            break
+        start, end, inside = found[-1] if found else (0, -1, [])
+        if lines[0] < end or (lines[0] == end and end - start < _TOGETHER):
+            found[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
+        else:
+            found.append((*lines, [edit]))
+    else:
+        stretches = [stretch for one in found if (stretch := _Stretch(source, *one)).key not in proved]
+        if all(one.is_whole or one.is_sound for one in stretches):
+            return stretches
+    return [_Stretch(source, 0, len(source.text), edits)]
+
+
+def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> tuple[int, int] | None:
+    """Return the lines of the innermost part around what an edit changes that has lines of its own."""
+    target = edit.node
+    if target is None or isinstance(target, Part):
+        return None
+    chosen: Part | None = None
+    root = next((item.root for item in reversed(documents) if item.root and item.root.start <= target.start), None)
+    node: Node | None = root
+    while isinstance(node, Collection) and not node.flow and node is not target:
+        parts = node.parts
+        place = bisect_right(parts, target.start, key=lambda part: part.start)
+        inside = parts[place - 1] if place else None
+        if inside is None or inside.value.end < target.end:
+            break
+        if _begins_its_line(source, inside):
+            chosen = inside
+        node = inside.value
+    if chosen is None:
+        return None
+    start = source.line_start(chosen.start)
+    if edit.start < start:
+        return None
+    # The next line that is no deeper than the part, but for blank ones and comments, is not the part's any more.
+    outer = column(chosen)
+    end = re.compile(rf"\n {{0,{outer}}}[^ \t\r\n#]").search(source.text, max(edit.end - 1, chosen.value.end - 1))
+    return start, end.start() + 1 if end else len(source.text)
+
+
+def _begins_its_line(source: Source, part: Part) -> bool:
+    before = source.text[source.line_start(part.start) : part.start]
+    own = before.strip(" ")
+    return own == ("-" if isinstance(part, Item) else "")
+
+
+# What is compared.
+
+
+class _Proof:
+    """Compares the documents before and after with what the edits mean; positions are those of the stretch."""
+
+    def __init__(self, source: Source, offset: int, edits: list[Edit]) -> None:
+        self.source = source
+        self.offset = offset
+        self.exchanged: dict[_Key, Edit] = {}
+        self.within: dict[_Key, list[Edit]] = {}  # what comes into collections, and goes from them
+        self.gone: set[_Key] = set()
+        self.replaced: dict[int, Sequence[str]] = {}  # comments by their place
+        self.added: dict[_Key, list[tuple[bool, str]]] = {}  # whether above, and the comment
+        self.regions: dict[int, tuple[int, int]] = {}
+        shift = 0
+        for edit in edits:
+            start = edit.start - offset
+            self.regions[id(edit)] = (start + shift, start + shift + len(edit.replacement))
+            shift += len(edit.replacement) - (edit.end - edit.start)
+            self._plan(edit)
+        self.pinned: list[tuple[int, str]] = []  # comments between parts: those that have to be there
+        self.found: list[tuple[int, str]] = []  # and those that are
+
+    def _plan(self, edit: Edit) -> None:
+        comments = [one for one in edit.gone if isinstance(one, Comment)]
+        parts = [one for one in edit.gone if isinstance(one, Part)]
+        for number, comment in enumerate(comments):
+            self.replaced[comment.start - self.offset] = () if number else edit.comments
+        if edit.node is None:
+            return
+        key = self._key(edit.node)
+        if edit.reads is not None:
+            self.exchanged[key] = edit
+        elif edit.parts or parts:
+            self.within.setdefault(key, []).append(edit)
+            self.gone.update(map(self._key, parts))
+        elif edit.comments and not comments:
+            above = edit.start <= edit.node.start
+            self.added.setdefault(key, []).extend((above, text) for text in edit.comments)
+
+    def _key(self, one: Node | Part) -> _Key:
+        """Return what tells a node or a part from others that begin where it begins."""
+        return type(one), one.start - self.offset
+
+    def compare(self, before: list[Document], after: list[Document]) -> None:
+        """Refuse what differs without being meant to."""
+        if len(before) != len(after):
+            raise self._differs(0, f"the file would have {len(after)} documents, not {len(before)}")
+        for old, new in zip(before, after, strict=True):
+            self.pinned += self._planned([*old.head, *old.tail])
+            self.found += self._found([*new.head, *new.tail])
+            if (old.root is None) != (new.root is None):
+                raise self._differs(old.start, "a document would come or go")
+            if old.root is not None and new.root is not None:
+                self._value(old.root, new.root)
+                self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
+        # in the order of the text, as a comment may have become the neighbour of another part
+        if [text for _, text in sorted(self.pinned)] != [text for _, text in sorted(self.found)]:
+            at = self.pinned[0][0] if self.pinned else 0
+            raise self._differs(at, "a comment would be lost, or belong to something else")
+
+    def _differs(self, position: int, reason: str) -> InputError:
+        return _refused(self.source, position + self.offset, reason)
+
+    def _value(self, old: Node, new: Node) -> None:
+        edit = self.exchanged.get((type(old), old.start))
+        if edit is not None:
+            self._exchanged(old, new, edit)
+            return
+        if type(old) is not type(new):
+            raise self._differs(old.start, "a value would become something else")
+        if isinstance(old, Alias):
+            assert isinstance(new, Alias)
+            if old.anchor != new.anchor:
+                raise self._differs(old.start, f"{old.lexeme} would become {new.lexeme}")
+            return
+        if not _has_same_properties(old, new):
+            raise self._differs(old.start, "an anchor or a tag would change")
+        if isinstance(old, Scalar):
+            assert isinstance(new, Scalar)
+            if old.value != new.value or old.style != new.style:
+                raise self._differs(old.start, "a value that nobody sets would change")
+        elif isinstance(old, Collection):
+            assert isinstance(new, Collection)
+            if old.flow != new.flow:
+                raise self._differs(old.start, "a value that nobody sets would change")
+            self._parts(old, new)
+
+    def _exchanged(self, old: Node, new: Node, edit: Edit) -> None:
+        start, end = self.regions[id(edit)]
+        if not (start <= new.start and new.end <= end) or not _reads(new, edit.reads):
+            raise self._differs(old.start, "it would not read as the value that is set")
+        if not _has_same_properties(old, new):
+            raise self._differs(old.start, "an anchor or a tag would change")
+        inside = [comment.text for part in parts_below(new) for comment in _bound(part)]
+        if inside != list(edit.comments):
+            raise self._differs(old.start, "a comment would be lost, or belong to something else")
+        self._leave(old, None, old)
+        self._arrive(parts_below(new))
+
+    def _parts(self, old: Collection, new: Collection) -> None:
+        edits = self.within.get((type(old), old.start), [])
+        arrived: dict[int, list[Part]] = {id(edit): [] for edit in edits}
+        starts = [self.regions[id(edit)][0] for edit in edits]
+        staying: list[Part] = []
+        for part in new.parts:
+            place = bisect_right(starts, part.start)
+            edit = edits[place - 1] if place else None
+            if edit is not None and part.start < self.regions[id(edit)][1]:
+                arrived[id(edit)].append(part)
+            else:
+                staying.append(part)
+        for edit in edits:
+            if not _are(arrived[id(edit)], edit.parts):
+                raise self._differs(old.start, "what is added would not read as what was asked for")
+            bound = [comment.text for part in arrived[id(edit)] for comment in _bound(part)]
+            bound += [
+                comment.text
+                for part in arrived[id(edit)]
+                for below in parts_below(part.value)
+                for comment in _bound(below)
+            ]
+            if bound != list(edit.comments):
+                raise self._differs(old.start, "a comment would belong to something else")
+            for part in arrived[id(edit)]:
+                self._arrive([part, *parts_below(part.value)])
+        left = []
+        for part in old.parts:
+            if (type(part), part.start) in self.gone:
+                self._leave(part.value, part, old)
+            else:
+                left.append(part)
+        if len(left) != len(staying):
+            raise self._differs(old.start, "more or less would be here than was asked for")
+        for one, other in zip(left, staying, strict=True):
+            self._part(one, other)
+
+    def _part(self, old: Part, new: Part) -> None:
+        if isinstance(old, Entry):
+            assert isinstance(new, Entry)
+            self._value(old.key, new.key)
+        heads = attached(old)
+        above, behind = self._added(old, above=True), self._added(old, above=False)
+        self._value(old.value, new.value)
+        self._comments(heads, attached(new), old.start, above)
+        self._comments(_behind(old.value, old), _behind(new.value, new), old.start, behind)
+        self.pinned += self._planned([*old.head[: len(old.head) - len(heads)], *old.foot])
+        self._arrive([new])
+
+    def _added(self, part: Part, *, above: bool) -> list[str]:
+        """Return the new comments of a part; above an item they are also those of what begins in its line."""
+        if not self.added:
+            return []
+        keys = [(type(part), part.start), _key_of(part.value)]
+        node, line = part.value, part.value.source.line_start(part.start)
+        while above and isinstance(node, Collection) and not node.flow and node.parts:
+            if node.source.line_start(node.parts[0].start) != line:
+                break
+            keys.append((type(node.parts[0]), node.parts[0].start))
+            node = node.parts[0].value
+        found = [one for key in dict.fromkeys(keys) for one in self.added.get(key, ()) if one[0] == above]
+        for key in keys:
+            self.added[key] = [one for one in self.added.get(key, ()) if one[0] != above]
+        return [text for _, text in found]
+
+    def _comments(self, old: list[Comment], new: list[Comment], position: int, added: list[str]) -> None:
+        """Refuse other comments at a node or a part than those that were there and the new ones."""
+        wanted = [text for _, text in self._planned(old)] + added
+        if wanted != [text for _, text in self._found(new)]:
+            raise self._differs(position, "a comment here would be lost, or belong to something else")
+
+    def _planned(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
+        """Return the places of comments before, and the texts that have to be there."""
+        return [
+            (comment.start, text) for comment in comments for text in self.replaced.get(comment.start, (comment.text,))
+        ]
+
+    def _found(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
+        """Return the places and texts of comments after."""
+        return [(comment.start, comment.text) for comment in comments]
+
+    def _leave(self, node: Node, part: Part | None, within: Node) -> None:
+        """Let a node go, or a part of a collection, with its own comments; those that stand below it stay."""
+        end, outer = node.end, -1
+        if isinstance(within, Collection) and not within.flow and within.parts:
+            outer = column(within.parts[0])
+        elif isinstance(within, Collection):
+            end, outer = within.end, len(within.source.text)
+        if part is not None:
+            self.pinned += self._planned(part.head[: len(part.head) - len(attached(part))])
+        for below in [*([part] if part else []), *parts_below(node)]:
+            below_it = [comment for comment in (*below.head, *below.foot) if comment.start >= end]
+            staying = [one for one in below_it if one.column <= outer or not one.own_line]  # or behind a `---`
+            self.pinned += self._planned(staying)
+
+    def _arrive(self, parts: Iterable[Part]) -> None:
+        """Note the comments that stand between parts after the change."""
+        for part in parts:
+            self.found += self._found([*part.head[: len(part.head) - len(attached(part))], *part.foot])
+
+
+def _key_of(node: Node) -> _Key:
+    return type(node), node.start
+
+
+def _has_same_properties(old: Node, new: Node) -> bool:
+    names = ("anchor", "tag")
+    if isinstance(old, Alias) or isinstance(new, Alias):
+        return isinstance(new, Alias) or all(getattr(new, name) is None for name in names)
+    return all(getattr(old, name) == getattr(new, name) for name in names)
+
+
+def _behind(node: Node, part: Part | None = None) -> list[Comment]:
+    """Return the comments behind a key, behind a dash, and behind a value or the header of a block scalar."""
+    found = []
+    if isinstance(part, Entry) and part.key is not node and part.key.comment:
+        found.append(part.key.comment)
+    if part is not None and part.comment:
+        found.append(part.comment)
+    header = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
+    if header:
+        found.append(header)
+    if node.comment:
+        found.append(node.comment)
+    return found
+
+
+def _bound(part: Part) -> list[Comment]:
+    """Return the comments that say something of one part."""
+    return [*attached(part), *_behind(part.value, part)]
+
+
+def _are(parts: Sequence[Part], planned: Sequence[object]) -> bool:
+    if len(parts) != len(planned):
+        return False
+    for part, wanted in zip(parts, planned, strict=True):
+        if isinstance(part, Entry):
+            if not (isinstance(wanted, tuple) and _reads(part.key, wanted[0]) and _reads(part.value, wanted[1])):
+                return False
+        elif not _reads(part.value, wanted):
+            return False
+    return True
+
+
+def _reads(node: Node, wanted: object) -> bool:
+    """Say whether a node reads as planned: a text, a list, or a mapping."""
+    if isinstance(wanted, str):
+        return isinstance(node, Scalar) and node.value == wanted
+    if isinstance(node, MappingNode):
+        pairs = list(wanted.items()) if isinstance(wanted, dict) else wanted
+        return isinstance(pairs, list) and _are(node.entries, pairs)
+    return isinstance(node, SequenceNode) and isinstance(wanted, list | tuple) and _are(node.items, wanted)
+
+
+# Aliases of what goes.
+
+
+def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
+    """Refuse to take out an anchor that an alias uses."""
+    gone: set[str] = set()
+    for edit in edits:
+        roots: list[Node] = [part.value for part in edit.gone if isinstance(part, Part)]
+        if edit.reads is not None and isinstance(edit.node, Collection):
+            roots.append(edit.node)
+        for root in roots:
+            for node in [root, *(part.value for part in parts_below(root))]:
+                if isinstance(node, Scalar | Collection) and node.anchor and node is not edit.node:
+                    gone.add(node.anchor)
+    if gone and any(node.anchor in gone for node in _aliases(Source(source.name, new))):
+        names = ", ".join(f"&{name}" for name in sorted(gone))
+        raise _refused(source, edits[0].start, f"an alias refers to what goes ({names})")
+
+
+def _aliases(source: Source) -> Iterable[Alias]:
+    for document in parse_text(source, is_part=True):
+        for part in parts_below(document.root) if document.root else ():
+            if isinstance(part.value, Alias):
+                yield part.value

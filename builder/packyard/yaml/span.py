@@ -1,0 +1,169 @@
+"""Where a node's text ends, what a part's lines are, and how a lexeme is put in the place of another.
+
+args:            <- a part's lines begin with the comments directly above it
+# about a
+- a # first      <- and end with what stands behind its last line,
+  # more         <- or with comments that are indented deeper than the part
+# about b
+- b
+"""
+
+from __future__ import annotations
+
+import re
+
+from packyard.errors import InputError
+from packyard.yaml.node import Collection, Comment, Item, Node, Part, Scalar, Source
+from packyard.yaml.scalar import is_plain_text
+
+_PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
+_BREAKS = "\r\n"
+_BLOCK = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]")
+_HEADER = re.compile(_BLOCK.pattern + r"[-+0-9]*[ \t]+(#[^\r\n]*)")
+
+
+def line_break(source: Source) -> str:
+    """Return the line break that the file uses, by its first line."""
+    end = source.text.find("\n")
+    return "\r\n" if end > 0 and source.text[end - 1] == "\r" else "\n"
+
+
+def line_end(source: Source, position: int) -> int:
+    """Return the end of the line that holds a position, before its line break."""
+    end = source.text.find("\n", position)
+    if end < 0:
+        return len(source.text)
+    return end - 1 if end > position and source.text[end - 1] == "\r" else end
+
+
+def next_line(source: Source, position: int) -> int:
+    """Return the start of the line below that of a position; the end of the text where there is none."""
+    end = source.text.find("\n", position)
+    return len(source.text) if end < 0 else end + 1
+
+
+def end_of_lines(node: Node) -> int:
+    """Return where a node's last line ends, a comment behind it included, its line break not.
+
+    A block scalar ends behind its last line break, and blank lines that are no part of its text belong to it.
+    """
+    text = node.source.text
+    end = node.end
+    while end > node.start and text[end - 1] in _BREAKS:
+        end -= 1
+    return line_end(node.source, end)
+
+
+def column(part: Part) -> int:
+    """Return the column of an entry's key, or of an item's dash."""
+    source = part.value.source
+    line_start = source.line_start(part.start)
+    if isinstance(part, Item):
+        dash = source.text.rfind("-", line_start, part.start)
+        return (dash if dash >= 0 else part.start) - line_start
+    return part.start - line_start
+
+
+def attached(part: Part) -> list[Comment]:
+    """Return the comments that stand directly above a part, with no blank line between."""
+    source = part.value.source
+    below = source.line_start(part.start)
+    found: list[Comment] = []
+    for comment in reversed(part.head):
+        between = source.text[comment.end : below].strip(" \t") if comment.own_line else "\n"
+        if between not in ("\n", "\r\n", "\r"):
+            break
+        found.insert(0, comment)
+        below = source.line_start(comment.start)
+    return found
+
+
+def lines(part: Part) -> tuple[int, int]:
+    """Return where a part's own lines begin and end, its comments included, the last line break not.
+
+    Refuses a part that shares its first line with something else.
+    """
+    source = part.value.source
+    heads = attached(part)
+    start = source.line_start(heads[0].start if heads and heads[0].own_line else part.start)
+    own = source.text[source.line_start(part.start) : part.start].strip(" \t")
+    if own != ("-" if isinstance(part, Item) else ""):
+        raise InputError(part.value.problem("this cannot be taken out where it stands", "give it lines of its own"))
+    return start, _with_deeper_comments(source, end_of_lines(part.value), column(part))
+
+
+def _with_deeper_comments(source: Source, end: int, outer: int) -> int:
+    """Go on over comment lines that are indented deeper than a column, with the blank lines before them."""
+    text = source.text
+    at = next_line(source, end)
+    while at < len(text):
+        stop = line_end(source, at)
+        line = text[at:stop]
+        content = line.lstrip(" \t")
+        if content and not (content[0] == "#" and len(line) - len(content) > outer):
+            break
+        if content:
+            end = stop
+        at = next_line(source, stop)
+    return end
+
+
+def lexeme_in_place(old: Node, lexeme: str) -> str:
+    """Return what has to stand in the span of ``old`` for ``lexeme`` to be read there.
+
+    What has no text needs a blank before; a block scalar goes with its line break and the blank lines behind it, so
+    these have to come back. Refuses a place where no value can stand, behind a key that is written with ``?``, say.
+    """
+    text = old.source.text
+    if old.start == old.end:
+        before = text[old.start - 1 : old.start]
+        item = before == "-" and text[old.start - 2 : old.start - 1] in ("", " ", "\t", "\n", "\r", "-")
+        if before != ":" and not item:
+            raise InputError(old.problem("no value can be put where neither ':' nor '-' stands", "write `key: value`"))
+        return " " + lexeme
+    if isinstance(old, Scalar) and old.style in "|>" and not _BLOCK.match(lexeme):
+        comment = header_comment(old)
+        return lexeme + (f" {comment.text}" if comment else "") + blank_lines(old.lexeme)
+    return lexeme
+
+
+def blank_lines(text: str) -> str:
+    """Return the line breaks at the end of a text, with the blanks between them."""
+    return text[len(text.rstrip(" \t\r\n")) :].lstrip(" \t")
+
+
+def header_comment(block: Scalar) -> Comment | None:
+    """Return the comment behind the header of a block scalar, which its span holds."""
+    found = _HEADER.match(block.source.text, block.start, block.end)
+    if found is None:
+        return None
+    start = found.start(1)
+    return Comment(found.group(1).rstrip(" \t"), start, start - block.source.line_start(start), False)
+
+
+def properties(old: Scalar) -> str:
+    """Return the tag and anchor in front of a scalar's text, with the blanks behind them."""
+    if old.tag is None and old.anchor is None:
+        return ""
+    match = _PROPERTIES.match(old.lexeme)
+    assert match is not None
+    return match.group() if match.group()[-1:] in " \t\r\n" else match.group() + " "
+
+
+def text_of(node: Node) -> str | None:
+    """Return the text of a scalar that every reader takes for text, without a tag or an anchor; None for others."""
+    if not isinstance(node, Scalar) or node.tag is not None or node.anchor is not None:
+        return None
+    return node.value if node.style != "plain" or is_plain_text(node.value) else None
+
+
+def parts_below(node: Node) -> list[Part]:
+    """Return every entry and item below a node."""
+    found: list[Part] = []
+    ahead = [node]
+    while ahead:
+        below = ahead.pop()
+        if isinstance(below, Collection):
+            found += below.parts
+            ahead += [part.value for part in below.parts]
+    return found
