@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import yaml
 from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
-import yaml
 from packyard.yaml.scalar import implicit_type
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+
 from packyard.yaml.scalar import double_quoted, implicit_type
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"

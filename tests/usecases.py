@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import real
-import yaml
 from packyard.build import requirements
 from packyard.kubernetes.pod_security import LEVELS
 from packyard.setters.change import Request, plan_values

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
-import yaml
 
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 COMMENT = '# {"$openapi":"n"}'

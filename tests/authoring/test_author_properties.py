@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import yaml
 from packyard.authoring.create import NewSetter, create_setter
 from packyard.authoring.delete import delete_setter
 from packyard.errors import InputError

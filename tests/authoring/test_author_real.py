@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from cfg import Cfg
 from contents import content
 from packyard.setters.change import change_setters

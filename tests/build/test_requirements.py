@@ -7,10 +7,10 @@ import textwrap
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import yaml
 from packyard.build.requirements import find, images
 from packyard.kubernetes import pod_security
 from packyard.kubernetes.pods import pods

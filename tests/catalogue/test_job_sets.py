@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, Object, level, shipped

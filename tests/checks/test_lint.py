@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import real
 import yaml
+
+import real
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges

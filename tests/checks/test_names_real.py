@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 import yaml
+
 from controlplane.api import Api, wait
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles

@@ -9,10 +9,10 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
+import yaml
 
 import real
 import running
-import yaml
 from packyard.checks.lint import lint
 from packyard.checks.schema import versions
 from packyard.kubernetes import schemas as judges

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 import real
-import yaml
 from controlplane.api import Api
 from packyard.checks.lint import lint
 from packyard.kubernetes import schemas as judges

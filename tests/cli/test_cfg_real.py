@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from running import COMMAND, environment
 
 KRMFILE = """\

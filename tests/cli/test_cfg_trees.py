@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
-import yaml
 from cfg import Cfg
 from running import inside
 

@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import yaml
 from packyard.errors import PackyardError
 from packyard.setters import valuesfile
 from running import COMMAND, done, environment, packyard

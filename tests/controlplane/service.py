@@ -23,8 +23,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import requests
-
 import yaml
+
 from controlplane import shared
 from controlplane.api import Api, Object, wait
 from real import TOOLS

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import real
 import yaml
+
+import real
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import ComposedPackage, compose

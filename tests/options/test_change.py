@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 import optioned
 import reading
 import tiny
-import yaml
 from packyard.errors import BeyondError, ConflictError, InputError, PackyardError
 from packyard.options import change
 from packyard.options.change import Outcome

@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 import yaml
+
 from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 from packyard.render.builtin import build as render

@@ -12,8 +12,8 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from cfg import Cfg
 from options.effects import effects, templates, workflows
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all

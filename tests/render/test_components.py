@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import tiny
-import yaml
 from packyard.errors import BeyondError, InputError, PackyardError
 from packyard.render.builtin import build
 

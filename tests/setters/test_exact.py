@@ -8,8 +8,8 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-
 import yaml
+
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
 from packyard.setters.kpt.function import run

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import yaml
+
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.errors import InputError
 from packyard.files.history import History

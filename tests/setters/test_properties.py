@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 
+import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import yaml
 from krmfiles import one_setter
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from packyard.setters.definition import Setter
 from running import done, packyard
 

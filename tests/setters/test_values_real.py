@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import yaml
+
 from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters.change import change_setters

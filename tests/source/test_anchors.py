@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.compose import accumulate

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 import tiny
-import yaml
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace

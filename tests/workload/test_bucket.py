@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import yaml
 
 import real
-import yaml
 
 _ENTRY = """\
 <Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:{second:02}.000Z</LastModified><ETag>"{size}"</ETag>

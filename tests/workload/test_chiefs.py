@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 import pytest
+import yaml
 
 import real
-import yaml
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy, zoo

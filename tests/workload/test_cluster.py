@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from workload import controllers, deploy
 from workload.cluster import Cluster
 from workload.objects import Object, RefusedError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import yaml
+
 from packyard.source.package import Package, UseCase
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, deploy, zoo

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import yaml
+
 from packyard.errors import InputError
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy

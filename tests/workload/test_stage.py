@@ -18,9 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 import real
-import yaml
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, controllers, deploy, zoo

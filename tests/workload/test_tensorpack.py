@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import real
-import yaml
 from packyard.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, deploy

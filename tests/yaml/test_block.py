@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from krmfiles import one_setter
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import real
 import resourcelists
-import yaml
 from packyard.errors import PackyardError
 from packyard.setters.kpt import function
 from packyard.setters.kpt.resourcelist import ResourceList

@@ -5,10 +5,10 @@ from __future__ import annotations
 import string
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import yaml
 from packyard.setters.kpt.apply import apply
 from packyard.setters.kpt.pattern import Pattern
 from packyard.yaml import edit

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import yaml
+
 from packyard.setters.change import change_setters
 from running import done, packyard
 
