@@ -1,7 +1,8 @@
 """What users apply and set: the objects and setters of each bundle are those of contents.txt.
 
 A line of it is a file of a bundle, and a digest of what it says: setter comments count; other comments, descriptions,
-order of keys and layout do not. Files for readers (README.md, LICENSE, packyard.json) are left out. After a change that is meant:
+order of keys and layout do not. Files for readers (README.md, LICENSE, packyard.json) are left out. After an intended
+change:
 
     PACKYARD_WRITE=1 pytest tests/build/test_contents.py
 """
