@@ -27,7 +27,7 @@ from krmfiles import one_setter
 from measuring import process, void
 from packyard.build.assemble import assemble
 from packyard.files import atomic, replace
-from packyard.files.replace import Change
+from packyard.files.replace import FileChange
 from packyard.setters.change import change_setters
 from packyard.source import workspace
 
@@ -178,7 +178,7 @@ def waited(root: Path) -> float:
 
         return call
 
-    def timed_each(changes: Sequence[Change], act: Callable[[Change], None]) -> None:
+    def timed_each(changes: Sequence[FileChange], act: Callable[[FileChange], None]) -> None:
         timed(lambda _: each(changes, act))(())
 
     flush, each = timed(atomic.flush_all), replace._each

@@ -9,12 +9,12 @@ import pytest
 
 from packyard.bundle import Bundle, build
 from packyard.bundle.archive import Member, compress, decompress, pack, read
-from packyard.bundle.manifest import FILE, UseCase
+from packyard.bundle.manifest import FILE, ShippedUseCase
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="run.sh", data=b"#!/bin/sh\n", executable=True)]
-USE_CASES = {"single-node": UseCase(setters={})}
+USE_CASES = {"single-node": ShippedUseCase(setters={})}
 
 
 def bert(**changes: str) -> Bundle:

@@ -38,13 +38,13 @@ def refuse(tmp_path: Path) -> Refuse:
     return run
 
 
-def packed(entries: Iterable[tar.Entry]) -> bytes:
-    return compress(tar.write([tar.Entry(name="top/", kind="5", mode=0o755), *entries]))
+def packed(entries: Iterable[tar.TarEntry]) -> bytes:
+    return compress(tar.write([tar.TarEntry(name="top/", kind="5", mode=0o755), *entries]))
 
 
 def named(*names: str) -> bytes:
     """Return an archive of files with these names, below a proper top directory; one ending in / is a directory."""
-    return packed(tar.Entry(name=name, kind="5" if name.endswith("/") else "0") for name in names)
+    return packed(tar.TarEntry(name=name, kind="5" if name.endswith("/") else "0") for name in names)
 
 
 def by_tarfile(*infos: tarfile.TarInfo, form: int = tarfile.PAX_FORMAT, **options: object) -> bytes:
@@ -63,7 +63,7 @@ def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 def with_size(field: bytes) -> bytes:
     """Return an archive whose first header claims a size that the standard library would not write."""
-    header = bytearray(tar.write([tar.Entry(name="top/a")])[:512])
+    header = bytearray(tar.write([tar.TarEntry(name="top/a")])[:512])
     header[124:136] = field
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
@@ -91,7 +91,7 @@ def test_a_directory_that_leaves_by_dots(refuse: Refuse) -> None:
 
 
 def test_a_top_directory_of_dots(refuse: Refuse) -> None:
-    refuse(compress(tar.write([tar.Entry(name="../a")])), r"leads out", top=None)
+    refuse(compress(tar.write([tar.TarEntry(name="../a")])), r"leads out", top=None)
 
 
 def test_a_file_outside_of_the_top_directory(refuse: Refuse) -> None:
@@ -115,7 +115,7 @@ def test_another_top_directory_than_the_one_expected(refuse: Refuse) -> None:
 
 
 def test_a_file_in_the_place_of_the_top_directory(refuse: Refuse) -> None:
-    refuse(compress(tar.write([tar.Entry(name="top", data=b"1")])), "'top' is outside of the top directory")
+    refuse(compress(tar.write([tar.TarEntry(name="top", data=b"1")])), "'top' is outside of the top directory")
 
 
 def test_a_pax_header_that_replaces_a_harmless_name(refuse: Refuse) -> None:
@@ -162,11 +162,13 @@ def test_a_named_pipe(refuse: Refuse) -> None:
 
 @pytest.mark.parametrize("kind", [b"S", b"D", b"V", b"M", b"7", b"K", b"X", b"z", b"\xff"])
 def test_a_type_that_nobody_needs(refuse: Refuse, kind: bytes) -> None:
-    refuse(packed([tar.Entry(name="top/a", kind=kind.decode("latin-1"))]) if kind < b"\x80" else _typed(kind), "type")
+    refuse(
+        packed([tar.TarEntry(name="top/a", kind=kind.decode("latin-1"))]) if kind < b"\x80" else _typed(kind), "type"
+    )
 
 
 def _typed(kind: bytes) -> bytes:
-    header = bytearray(tar.write([tar.Entry(name="top/a")])[:512])
+    header = bytearray(tar.write([tar.TarEntry(name="top/a")])[:512])
     header[156:157] = kind
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
@@ -180,7 +182,7 @@ def test_a_sparse_file(refuse: Refuse) -> None:
 
 
 def test_a_directory_with_contents_of_its_own(refuse: Refuse) -> None:
-    refuse(packed([tar.Entry(name="top/d/", kind="5", data=b"x")]), "contents of its own")
+    refuse(packed([tar.TarEntry(name="top/d/", kind="5", data=b"x")]), "contents of its own")
 
 
 # Names that mean something else elsewhere
@@ -244,7 +246,7 @@ def test_a_name_with_an_empty_part(refuse: Refuse, name: str) -> None:
 
 
 def test_a_file_whose_name_ends_like_a_directory(refuse: Refuse) -> None:
-    refuse(packed([tar.Entry(name="top/a/", data=b"1")]), "empty part")
+    refuse(packed([tar.TarEntry(name="top/a/", data=b"1")]), "empty part")
 
 
 def test_a_path_too_deep_to_be_meant_well(refuse: Refuse) -> None:
@@ -265,7 +267,7 @@ def test_more_entries_than_allowed(refuse: Refuse) -> None:
 
 
 def test_a_file_larger_than_allowed(refuse: Refuse) -> None:
-    one = packed([tar.Entry(name="top/a", data=bytes(1001))])
+    one = packed([tar.TarEntry(name="top/a", data=bytes(1001))])
     refuse(one, "'top/a' is larger than 1000 bytes", limits=Limits(file_size=1000))
 
 
@@ -314,11 +316,14 @@ def test_an_extended_header_of_any_size(refuse: Refuse) -> None:
     "record", [b"9 a=b\n", b"5 a=b\n", b"a=b\n", b"6 abc\n", b"4 =b\n", b"99999999 a=b\n", b"6 a=bc"]
 )
 def test_an_extended_header_with_a_damaged_record(refuse: Refuse, record: bytes) -> None:
-    refuse(packed([tar.Entry(name="x", kind="x", data=record), tar.Entry(name="top/a")]), "extended header is damaged")
+    refuse(
+        packed([tar.TarEntry(name="x", kind="x", data=record), tar.TarEntry(name="top/a")]),
+        "extended header is damaged",
+    )
 
 
 def test_an_extended_header_for_nothing(refuse: Refuse) -> None:
-    refuse(packed([tar.Entry(name="x", kind="x", data=b"12 path=top\n")]), "ends after an extended header")
+    refuse(packed([tar.TarEntry(name="x", kind="x", data=b"12 path=top\n")]), "ends after an extended header")
 
 
 # Damaged, or with something added
@@ -365,7 +370,7 @@ def test_a_damaged_header_is_not_taken_for_the_end(refuse: Refuse) -> None:
 
 
 def test_a_header_of_an_unknown_format(refuse: Refuse) -> None:
-    header = bytearray(tar.write([tar.Entry(name="top/a")])[:512])
+    header = bytearray(tar.write([tar.TarEntry(name="top/a")])[:512])
     header[257:265] = bytes(8)
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
@@ -454,11 +459,14 @@ def pax(*records: bytes) -> bytes:
     ],
 )
 def test_an_entry_with_two_names_or_an_empty_one(headers: list[tuple[str, bytes]], match: str, refuse: Refuse) -> None:
-    refuse(packed([*(tar.Entry(name="x", kind=kind, data=data) for kind, data in headers), tar.Entry("top/a")]), match)
+    refuse(
+        packed([*(tar.TarEntry(name="x", kind=kind, data=data) for kind, data in headers), tar.TarEntry("top/a")]),
+        match,
+    )
 
 
 def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Refuse) -> None:
-    header = bytearray(tar.write([tar.Entry(name=f"top/{'d' * 140}/a")])[:512])
+    header = bytearray(tar.write([tar.TarEntry(name=f"top/{'d' * 140}/a")])[:512])
     header[508:512] = b"tar\0"
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
@@ -466,9 +474,9 @@ def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Re
 
 
 def test_many_extended_headers(refuse: Refuse) -> None:
-    header = tar.Entry(name="x", kind="x", data=b"5 a=\n" * 13_000)
+    header = tar.TarEntry(name="x", kind="x", data=b"5 a=\n" * 13_000)
     refuse(packed([header] * 40), "the extended headers are larger than")
-    refuse(packed([tar.Entry(name="x", kind="g")] * 17_000), "the extended headers are larger than")
+    refuse(packed([tar.TarEntry(name="x", kind="g")] * 17_000), "the extended headers are larger than")
 
 
 def test_more_folders_than_allowed_though_none_has_an_entry(refuse: Refuse) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from packyard.bundle import record
 from packyard.bundle.archive import Member
-from packyard.bundle.manifest import FILE, Manifest, UseCase, file_digests
+from packyard.bundle.manifest import FILE, Manifest, ShippedUseCase, file_digests
 from packyard.errors import IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
@@ -23,11 +23,11 @@ MANIFEST = Manifest(
     moved={"MEMORY_LIMIT": "the line `memory` of job.yaml"},
     files=file_digests(MEMBERS),
     use_cases={
-        "quickstart/multi-node/user-mounted-nfs": UseCase(
+        "quickstart/multi-node/user-mounted-nfs": ShippedUseCase(
             setters={"BATCH_SIZE": "64", "NFS_SERVER": None, "NAMES": ("a", "é")},
             requires=("NFS NFS_SERVER:NFS_PATH", "PodSecurity baseline"),
         ),
-        "quickstart/options": UseCase(setters={}),
+        "quickstart/options": ShippedUseCase(setters={}),
     },
 )
 TEXT = """\

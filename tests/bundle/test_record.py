@@ -14,7 +14,7 @@ def document(value: str) -> bytes:
     return b'{"apiVersion": "packyard/v1", "kind": "Index", "x": %s}' % value.encode("utf-8", "surrogatepass")
 
 
-def parse(data: bytes) -> record.Fields:
+def parse(data: bytes) -> record.Record:
     return record.parse(data, kind="Index", file="index.json")
 
 
@@ -51,7 +51,7 @@ def test_refuses_what_harms(name: str) -> None:
 
 def test_what_is_refused_is_not_repeated_at_length() -> None:
     for value in ('"' + "x" * 1_000_000 + '"', json.dumps(["x" * 1_000_000]), json.dumps({"x" * 1_000_000: [1]})):
-        for take in (record.Fields.size, record.Fields.digest, record.Fields.list, record.Fields.text_map):
+        for take in (record.Record.size, record.Record.digest, record.Record.list, record.Record.text_map):
             with pytest.raises(IntegrityError) as caught:
                 take(parse(document(value)), "x")
             assert len(str(caught.value)) < 300

@@ -22,7 +22,7 @@ def info(name: str, data: bytes = b"", mode: int = 0o644, kind: bytes = tarfile.
     return made
 
 
-def written_by_the_standard_library(entries: list[tar.Entry], form: int) -> bytes:
+def written_by_the_standard_library(entries: list[tar.TarEntry], form: int) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=form, encoding="utf-8") as archive:
         for entry in entries:
@@ -33,13 +33,13 @@ def written_by_the_standard_library(entries: list[tar.Entry], form: int) -> byte
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 10240])
 def test_writes_the_bytes_that_tarfile_writes(name: str, size: int) -> None:
-    entries = [tar.Entry(name=name, mode=0o755, data=b"x" * size), tar.Entry(name="d/", kind="5", mode=0o755)]
+    entries = [tar.TarEntry(name=name, mode=0o755, data=b"x" * size), tar.TarEntry(name="d/", kind="5", mode=0o755)]
     assert tar.write(entries) == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
 
 
 @given(st.lists(st.tuples(st.from_regex(r"[a-z]{1,9}(/[a-zé]{1,60}){0,3}", fullmatch=True), st.binary(max_size=1100))))
 def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[str, bytes]]) -> None:
-    entries = [tar.Entry(name=name, data=data) for name, data in files if len(name.encode()) < 100]
+    entries = [tar.TarEntry(name=name, data=data) for name, data in files if len(name.encode()) < 100]
     written = tar.write(entries)
     assert list(tar.read(written)) == entries
     assert written == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
@@ -48,7 +48,7 @@ def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[s
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 @pytest.mark.parametrize("name", NAMES)
 def test_reads_the_formats_of_other_tools(name: str, form: int) -> None:
-    entries = [tar.Entry(name=name, data=b"1"), tar.Entry(name="short", data=b"2")]
+    entries = [tar.TarEntry(name=name, data=b"1"), tar.TarEntry(name="short", data=b"2")]
     assert list(tar.read(written_by_the_standard_library(entries, form))) == entries
 
 
@@ -64,4 +64,4 @@ def test_reads_pax_archives_whose_headers_tell_times_and_comments() -> None:
 @pytest.mark.parametrize("name", ["x" * 101, f"{'p' * 156}/n", f"p/{'n' * 101}", f"{'p/' * 120}{'n' * 99}"])
 def test_refuses_to_write_a_name_that_does_not_fit(name: str) -> None:
     with pytest.raises(InputError, match="too long for a tar archive"):
-        tar.write([tar.Entry(name=name)])
+        tar.write([tar.TarEntry(name=name)])

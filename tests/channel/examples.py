@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from packyard.bundle import Bundle, build
 from packyard.bundle.archive import Member, decompress
-from packyard.bundle.manifest import UseCase
+from packyard.bundle.manifest import ShippedUseCase
 from packyard.channel.stores import Store
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
@@ -21,7 +21,7 @@ def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
         name,
         version,
         [Member(path="README.md", data=text.encode())],
-        use_cases={"single-node": UseCase(setters={})},
+        use_cases={"single-node": ShippedUseCase(setters={})},
         model={"framework": "pytorch"},
     )
 

@@ -24,7 +24,7 @@ from channel.hostile import BUNDLES, FILES, Grammar
 from channel.servers import answering
 from packyard.bundle.archive import Member, pack
 from packyard.channel import fetch
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.channel.index import KEY, Index
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
@@ -232,7 +232,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
 
 
 def test_an_index_made_to_harm_is_refused_or_can_be_written_again() -> None:
-    good = Index().add(*map(Entry.of, BUNDLES)).to_bytes()
+    good = Index().add(*map(IndexEntry.of, BUNDLES)).to_bytes()
     counts = {True: 0, False: 0}
     for seed in range(MUTATIONS):
         grammar = Grammar(seed)

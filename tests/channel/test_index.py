@@ -11,7 +11,7 @@ import pytest
 
 from channel.examples import FailingStore, bundle
 from packyard.channel import index
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.channel.index import KEY, Index
 from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.directory import DirectoryStore
@@ -19,8 +19,8 @@ from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 
 
-def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> Entry:
-    return Entry(
+def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> IndexEntry:
+    return IndexEntry(
         name=name, version=version, tar=Digest.of(b"tar" + content), digest=Digest.of(content), size=len(content)
     )
 
@@ -30,7 +30,7 @@ INDEX = Index().add(*ENTRIES)
 
 
 def test_an_entry_describes_its_bundle() -> None:
-    described = Entry.of(bundle(name="bert", version="1.2"))
+    described = IndexEntry.of(bundle(name="bert", version="1.2"))
     assert (str(described), described.use_cases) == ("bert@1.2", ("single-node",))
     assert described.model == {"framework": "pytorch"}
     described.verify(bundle(name="bert", version="1.2").data)
@@ -74,7 +74,7 @@ def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> Non
 
 def test_refuses_the_same_tar_with_another_file_digest() -> None:
     with pytest.raises(ConflictError, match="the same tar, compressed otherwise"):
-        INDEX.add(Entry(name="bert", version="1.9", tar=ENTRIES[0].tar, digest=Digest.of(b"z"), size=1))
+        INDEX.add(IndexEntry(name="bert", version="1.9", tar=ENTRIES[0].tar, digest=Digest.of(b"z"), size=1))
 
 
 @pytest.mark.parametrize(("name", "version"), [("bert", "v1.9.0"), ("bert", "1.11.0-RC.1"), ("resnet", "2_7")])

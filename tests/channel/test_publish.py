@@ -15,7 +15,7 @@ from channel.examples import FailingStore, bundle, compressed_otherwise
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import build
 from packyard.channel import fetch, index, publish
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
@@ -77,11 +77,11 @@ def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
 
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
     (done,) = publish(store, [bundle()])
-    assert (done.status, done.key, done.entry) == ("published", KEYS[0], Entry.of(bundle()))
+    assert (done.status, done.key, done.entry) == ("published", KEYS[0], IndexEntry.of(bundle()))
     assert store.list("") == KEYS
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
-    assert index.read(store).entries == (Entry.of(bundle()),)
+    assert index.read(store).entries == (IndexEntry.of(bundle()),)
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
@@ -104,7 +104,7 @@ def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_che
     publish(store, [bundle()])
     before = state(store)
     (done,) = publish(store, [compressed_otherwise(bundle())])
-    assert (done.status, done.entry) == ("unchanged", Entry.of(bundle()))
+    assert (done.status, done.entry) == ("unchanged", IndexEntry.of(bundle()))
     assert state(store) == before
 
 

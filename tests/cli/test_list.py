@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packyard.channel import index, stores
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.digest import Digest
 from running import done, packyard
 from usecases import PACKAGES
@@ -27,7 +27,7 @@ def channel(tmp_path: Path) -> Path:
     folder = tmp_path / "channel"
     folder.mkdir()
     entries = [
-        Entry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=model)
+        IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=model)
         for name, model in MODELS.items()
     ]
     index.record(stores.open_store(str(folder)), entries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.build import requirements
-from packyard.bundle.manifest import UseCase, Value
+from packyard.bundle.manifest import ShippedUseCase, ShippedValue
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -17,19 +17,19 @@ from packyard.yaml.expanded import Expanded
 from packyard.yaml.node import Source
 
 
-def use_case(package: PackageFiles) -> UseCase:
+def use_case(package: PackageFiles) -> ShippedUseCase:
     """Describe a use case as it is shipped."""
     setters = read_krmfile(package).definitions.setters
     needed = requirements.find(_objects(_with_names(package)))
-    return UseCase(setters=_values(setters), requires=tuple(map(str, needed)))
+    return ShippedUseCase(setters=_values(setters), requires=tuple(map(str, needed)))
 
 
-def options(package: PackageFiles) -> UseCase:
+def options(package: PackageFiles) -> ShippedUseCase:
     """Describe the folder of a package's options, which nobody deploys: it requires nothing by itself."""
-    return UseCase(setters=_values(read_krmfile(package).definitions.setters))
+    return ShippedUseCase(setters=_values(read_krmfile(package).definitions.setters))
 
 
-def use_cases(composed: ComposedPackage) -> dict[str, UseCase]:
+def use_cases(composed: ComposedPackage) -> dict[str, ShippedUseCase]:
     """Describe the use cases of a package and its folder of options, by their paths."""
     found = {item.use_case.path: use_case(item.package_files()) for item in composed.use_cases}
     if composed.options.all:
@@ -62,11 +62,11 @@ def _images_in(source: Source) -> Iterator[str]:
             ahead += value
 
 
-def _values(setters: Mapping[str, Setter]) -> dict[str, Value]:
+def _values(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:
     return {name: _value(setters[name]) for name in sorted(setters)}
 
 
-def _value(setter: Setter) -> Value:
+def _value(setter: Setter) -> ShippedValue:
     if setter.must_be_set:
         return None
     return (setter.values or ()) if setter.is_list else setter.value

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.build import requirements
-from packyard.bundle.manifest import UseCase
+from packyard.bundle.manifest import ShippedUseCase
 from packyard.kubernetes.pods import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
@@ -84,7 +84,7 @@ def context(
     composed: ComposedPackage,
     rows: Mapping[str, Sequence[Row]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
-    described: Mapping[str, UseCase],
+    described: Mapping[str, ShippedUseCase],
 ) -> dict[str, object]:
     """Return what fragments may ask of a composed package.
 
@@ -108,7 +108,7 @@ def context(
 
 
 def _use_case(
-    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: UseCase
+    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: ShippedUseCase
 ) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,

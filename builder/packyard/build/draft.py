@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from packyard.bundle import archive, bundle, record
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.manifest import UseCase
+from packyard.bundle.manifest import ShippedUseCase
 from packyard.source import idle
 from packyard.source.idle import Idle
 
@@ -35,7 +35,7 @@ class Draft:
     version: str
     model: Mapping[str, str]
     members: tuple[Member, ...]
-    use_cases: Mapping[str, UseCase]
+    use_cases: Mapping[str, ShippedUseCase]
     idle: Idle
     images: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
@@ -58,13 +58,13 @@ class Draft:
     def parse(cls, data: bytes) -> Draft:
         """Read what `to_bytes` wrote."""
         head, _, rest = data.partition(b"\n")
-        fields = record.Fields(json.loads(head), file="draft")
+        fields = record.Record(json.loads(head), file="draft")
         return cls(
             name=fields.text("name"),
             version=fields.text("version"),
             model=fields.text_map("model"),
             members=tuple(archive.read_tar(archive.inflate(rest))[1]),
-            use_cases={path: UseCase.parse(item) for path, item in fields.map("useCases").items()},
+            use_cases={path: ShippedUseCase.parse(item) for path, item in fields.map("useCases").items()},
             images=fields.texts("images"),
             moved=fields.text_map("moved"),
             idle=idle.parse(fields.rest()["idle"]),

@@ -63,7 +63,7 @@ def pack(top: str, members: Iterable[Member]) -> bytes:
     file_paths = [member.path for member in files]
     refuse(_path_problems(top, file_paths) or _size_problems(top, files))
     entries = [_entry(top, member) for member in files]
-    entries += [tar.Entry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
+    entries += [tar.TarEntry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
     return tar.write(sorted(entries, key=lambda entry: entry.name.encode()))
 
 
@@ -190,8 +190,8 @@ def _size_problems(top: str, files: list[Member]) -> list[Problem]:
     return problems
 
 
-def _entry(top: str, member: Member) -> tar.Entry:
-    return tar.Entry(name=f"{top}/{member.path}", mode=0o755 if member.executable else 0o644, data=member.data)
+def _entry(top: str, member: Member) -> tar.TarEntry:
+    return tar.TarEntry(name=f"{top}/{member.path}", mode=0o755 if member.executable else 0o644, data=member.data)
 
 
 def _directories(top: str, files: Iterable[str]) -> set[str]:
@@ -214,7 +214,7 @@ def _path_problems(top: str, files: list[str]) -> list[Problem]:
     return problems
 
 
-def _check_entry(entry: tar.Entry, limits: Limits) -> None:
+def _check_entry(entry: tar.TarEntry, limits: Limits) -> None:
     if entry.kind not in (tar.FILE, tar.DIRECTORY):
         kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
         raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
@@ -226,7 +226,7 @@ def _check_entry(entry: tar.Entry, limits: Limits) -> None:
         raise tar.refusal(f"{entry.name!r} {reason}")
 
 
-def _check_names(entries: list[tar.Entry], top: str | None) -> str:
+def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
     """Check the entries' names together, and return that of the one directory that all are in."""
     if not entries:
         raise tar.refusal("the archive is empty")
@@ -243,7 +243,7 @@ def _check_names(entries: list[tar.Entry], top: str | None) -> str:
     return expected
 
 
-def _name(entry: tar.Entry) -> str:
+def _name(entry: tar.TarEntry) -> str:
     return entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
 
 

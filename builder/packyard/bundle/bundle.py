@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packyard.bundle import archive, manifest, reference
 from packyard.bundle.archive import Member
-from packyard.bundle.manifest import Manifest, UseCase
+from packyard.bundle.manifest import Manifest, ShippedUseCase
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 
@@ -60,7 +60,7 @@ def build(
     version: str,
     members: Iterable[Member],
     *,
-    use_cases: Mapping[str, UseCase],
+    use_cases: Mapping[str, ShippedUseCase],
     model: Mapping[str, str],
     images: Iterable[str] = (),
     moved: Mapping[str, str] = _NOTHING,

@@ -21,23 +21,23 @@ FILE = "packyard.json"
 LIMIT = 4 * 1024 * 1024  # bytes: read, they take twenty times as much memory
 
 #: A setter's value as it is shipped: a text, the items of a list, None where it is required.
-Value = str | tuple[str, ...] | None
+ShippedValue = str | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UseCase:
+class ShippedUseCase:
     """What one directory that users deploy lets them set, by setter name, and asks of the cluster.
 
     ``requires`` are requirements in words, ``PersistentVolumeClaim PVC_NAME``: a value that is still to be set is
     named by its setter. The folder of a package's options has setters alone.
     """
 
-    setters: Mapping[str, Value]
+    setters: Mapping[str, ShippedValue]
     requires: tuple[str, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, fields: record.Fields) -> UseCase:
+    def parse(cls, fields: record.Record) -> ShippedUseCase:
         """Read a use case from its JSON."""
         return cls(
             setters=fields.checked_map("setters", _value),
@@ -46,7 +46,7 @@ class UseCase:
         )
 
     @classmethod
-    def parse_old(cls, fields: record.Fields) -> tuple[UseCase, tuple[str, ...]]:
+    def parse_old(cls, fields: record.Record) -> tuple[ShippedUseCase, tuple[str, ...]]:
         """Read a use case as bundles had it that told all of each setter; return it and its images."""
         setters = {name: _old_value(item) for name, item in fields.map("setters").items()}
         images = fields.texts("images")
@@ -72,7 +72,7 @@ class Manifest:
     version: str
     model: Mapping[str, str]
     files: Mapping[str, Digest]
-    use_cases: Mapping[str, UseCase]
+    use_cases: Mapping[str, ShippedUseCase]
     images: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -142,17 +142,17 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
     return Problem(f"expected {expected}, found {found}", file=path)
 
 
-def _use_cases(fields: record.Fields, *, is_old: bool) -> tuple[dict[str, UseCase], tuple[str, ...]]:
+def _use_cases(fields: record.Record, *, is_old: bool) -> tuple[dict[str, ShippedUseCase], tuple[str, ...]]:
     """Read the use cases in either form, and the images of those of the older one."""
     found = fields.map("useCases")
     if not is_old:
-        return {path: UseCase.parse(item) for path, item in found.items()}, ()
-    read = {path: UseCase.parse_old(item) for path, item in found.items()}
+        return {path: ShippedUseCase.parse(item) for path, item in found.items()}, ()
+    read = {path: ShippedUseCase.parse_old(item) for path, item in found.items()}
     images = {image for _, names in read.values() for image in names}
     return {path: use_case for path, (use_case, _) in read.items()}, tuple(sorted(images))
 
 
-def _value(value: object) -> Value:
+def _value(value: object) -> ShippedValue:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -160,7 +160,7 @@ def _value(value: object) -> Value:
     raise InputError("expected a text, a list of texts or null")
 
 
-def _old_value(fields: record.Fields) -> Value:
+def _old_value(fields: record.Record) -> ShippedValue:
     for key in ("type", "description"):
         fields.text(key)
     required, default = fields.flag("required"), fields.value("default")
@@ -171,6 +171,6 @@ def _old_value(fields: record.Fields) -> Value:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _old_requirement(fields: record.Fields) -> str:
+def _old_requirement(fields: record.Record) -> str:
     fields.text("detail")
     return f"{fields.text('kind')} {fields.text('name')}".rstrip()

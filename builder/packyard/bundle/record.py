@@ -52,13 +52,13 @@ def _in_lines(value: object, indent: str) -> str:
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
-def parse(data: bytes, *, kind: str, file: str) -> Fields:
+def parse(data: bytes, *, kind: str, file: str) -> Record:
     """Read the document of an API ``kind``; ``file`` is its name in messages."""
     try:
         document = _document(data)
     except (ValueError, RecursionError) as error:
         raise IntegrityError(Problem(f"is not JSON that can be kept: {error}", file=file)) from error
-    fields = Fields(document, file=file)
+    fields = Record(document, file=file)
     found = f"{fields.text('apiVersion'):.80} {fields.text('kind'):.80}"
     if found != f"{API_VERSION} {kind}":
         problem = f"expected {API_VERSION} {kind}, found {found}"
@@ -109,7 +109,7 @@ def _text(value: object, indent: str) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-class Fields:
+class Record:
     """The fields of one JSON object: each is taken by its name and type; `rest` is what nobody took."""
 
     def __init__(self, value: object, *, file: str, path: str = "") -> None:
@@ -158,15 +158,15 @@ class Fields:
                 raise self._wrong(f"{self._at(key)}[{index}]", "a text", item)
         return tuple(items)
 
-    def list(self, key: str) -> tuple[Fields, ...]:
+    def list(self, key: str) -> tuple[Record, ...]:
         """Take a list of objects."""
         items = enumerate(self._take(key, list, "a list"))
-        return tuple(Fields(item, file=self._file, path=f"{self._at(key)}[{index}]") for index, item in items)
+        return tuple(Record(item, file=self._file, path=f"{self._at(key)}[{index}]") for index, item in items)
 
-    def map(self, key: str) -> dict[str, Fields]:
+    def map(self, key: str) -> dict[str, Record]:
         """Take an object whose values are objects."""
         items = self._take(key, dict, "an object").items()
-        return {name: Fields(item, file=self._file, path=f"{self._at(key)}.{name}") for name, item in items}
+        return {name: Record(item, file=self._file, path=f"{self._at(key)}.{name}") for name, item in items}
 
     def text_map(self, key: str) -> dict[str, str]:
         """Take an object whose values are texts."""

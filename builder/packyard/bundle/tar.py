@@ -34,7 +34,7 @@ _EXTENSIONS_LIMIT = 2 * 1024 * 1024  # of all extended headers together
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
-class Entry(NamedTuple):
+class TarEntry(NamedTuple):
     """One entry of an archive, as it stands there; ``kind`` is tar's type flag."""
 
     name: str
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     data: bytes = b""
 
 
-def write(entries: Iterable[Entry]) -> bytes:
+def write(entries: Iterable[TarEntry]) -> bytes:
     """Return the archive of ``entries`` in the order given; nothing but their fields has a say in its bytes."""
     parts = []
     for entry in entries:
@@ -52,7 +52,7 @@ def write(entries: Iterable[Entry]) -> bytes:
     return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
-def read(tar: bytes) -> Iterator[Entry]:
+def read(tar: bytes) -> Iterator[TarEntry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
     Pax and GNU long names are understood; what else pax can change (a size, a sparse map) is refused, and so is what
@@ -75,7 +75,7 @@ def read(tar: bytes) -> Iterator[Entry]:
                 raise refusal(f"{name!r} has another name too: {extended!r}")
             name = name if extended is None else extended
         else:
-            yield Entry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
+            yield TarEntry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
             name = None
     if name is not None:
         raise refusal("the archive ends after an extended header")
@@ -89,7 +89,7 @@ def _check_end(rest: bytes) -> None:
         raise refusal("there is something behind the end of the archive")
 
 
-def _header(entry: Entry) -> bytes:
+def _header(entry: TarEntry) -> bytes:
     prefix, name = _split(entry.name)
     fields = (
         name.ljust(_NAME, b"\0"),

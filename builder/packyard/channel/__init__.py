@@ -8,10 +8,10 @@ What never changes: a published version. What a reader may rely on: whatever the
 The order of writes that keeps this is `publish`'s; stores only promise their four verbs.
 """
 
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import Fetched, fetch
 from packyard.channel.index import Index
 from packyard.channel.publish import Publication, publish
 from packyard.channel.stores import Store, open_store
 
-__all__ = ["Entry", "Fetched", "Index", "Publication", "Store", "fetch", "open_store", "publish"]
+__all__ = ["Fetched", "Index", "IndexEntry", "Publication", "Store", "fetch", "open_store", "publish"]

@@ -10,7 +10,7 @@ from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
 if TYPE_CHECKING:
-    from packyard.channel.entry import Entry
+    from packyard.channel.entry import IndexEntry
 
 LIMIT = 4096
 """No checksum file is longer, in bytes."""
@@ -23,7 +23,7 @@ def key(name: str, version: str) -> str:
     return bundle_key(name, version) + ".sha256"
 
 
-def line(entry: Entry) -> bytes:
+def line(entry: IndexEntry) -> bytes:
     """Return the file's one line, ``<hex>  <name>.tar.gz``."""
     return f"{entry.digest.hex}  {entry.name}.tar.gz\n".encode()
 

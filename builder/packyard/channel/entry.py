@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class IndexEntry:
     """A published bundle.
 
     ``tar``, the digest of the uncompressed tar, is what it *is*; ``digest`` and ``size`` are those of the published
@@ -33,7 +33,7 @@ class Entry:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bundle: Bundle) -> Entry:
+    def of(cls, bundle: Bundle) -> IndexEntry:
         """Describe ``bundle``."""
         return cls(
             name=bundle.manifest.name,
@@ -46,7 +46,7 @@ class Entry:
         )
 
     @classmethod
-    def parse(cls, fields: record.Fields) -> Entry:
+    def parse(cls, fields: record.Record) -> IndexEntry:
         """Read an entry from its JSON."""
         return cls(
             name=fields.checked("name", reference.check_name),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
 from packyard.channel import checksum, index
-from packyard.channel.entry import Entry, bundle_key
+from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
@@ -72,7 +72,7 @@ def fetch(store: Store, reference: str) -> Fetched:
     return Fetched(name=entry.name, version=entry.version, data=data, digest=entry.digest, tar=entry.tar)
 
 
-def _get(store: Store, entry: Entry) -> bytes:
+def _get(store: Store, entry: IndexEntry) -> bytes:
     if entry.size > LIMIT:
         raise IntegrityError(f"{entry}: is said to have {entry.size} bytes; a bundle has {LIMIT} at most")
     try:

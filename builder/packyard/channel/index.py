@@ -15,7 +15,7 @@ from operator import itemgetter
 from packyard.bundle import paths, reference
 from packyard.bundle import record as json_record
 from packyard.bundle.record import LIMIT
-from packyard.channel.entry import Entry
+from packyard.channel.entry import IndexEntry
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
@@ -29,14 +29,14 @@ _ATTEMPTS = 200
 class Index:
     """A channel's entries, sorted by name and version, one for each pair of them."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[IndexEntry, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, data: bytes) -> Index:
         """Read an index, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         fields = json_record.parse(data, kind="Index", file=KEY)
-        entries = tuple(Entry.parse(item) for item in fields.list("entries"))
+        entries = tuple(IndexEntry.parse(item) for item in fields.list("entries"))
         for name in paths.repeated(map(str, entries)):
             raise IntegrityError(Problem(f"{name} is there twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
@@ -50,7 +50,7 @@ class Index:
         }
         return json_record.to_bytes({**self.extra, **known})
 
-    def add(self, *entries: Entry) -> Index:
+    def add(self, *entries: IndexEntry) -> Index:
         """Return the index with ``entries`` in it; those that it has already change nothing.
 
         Raise `ConflictError`, naming every entry whose name and version are taken by other bytes, or whose version
@@ -59,7 +59,7 @@ class Index:
         entries = tuple(entries)
         names = {entry.name for entry in entries}
         own = [(reference.order(entry.version), entry) for entry in self.entries if entry.name in names]
-        known: dict[object, Entry] = {}
+        known: dict[object, IndexEntry] = {}
         for (identity, spelling), entry in own:
             known[entry.name, identity] = known[entry.name, spelling] = entry
         there, problems = len(own), []
@@ -88,7 +88,7 @@ class Index:
         if asked.choice:
             asked.check_choice([entry.version for entry in self._named(asked.name)])
 
-    def resolve(self, name: str, version: str | None = None) -> Entry:
+    def resolve(self, name: str, version: str | None = None) -> IndexEntry:
         """Return the one entry that is meant, or raise `InputError` with the nearest that there is.
 
         Without a version it is the latest: the highest that is no pre-release, or the highest if all are. A version
@@ -104,7 +104,7 @@ class Index:
         hint = f"it has {', '.join(entry.version for entry in reversed(found[-5:]))}"
         raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
 
-    def _named(self, name: str) -> list[Entry]:
+    def _named(self, name: str) -> list[IndexEntry]:
         """Return the entries of that name in the order of the index, or raise `InputError`."""
         found = [entry for entry in self.entries if entry.name == name]
         if not found:
@@ -124,7 +124,7 @@ def read(store: Store) -> Index:
         raise NotFoundError(*(Problem(each.message, file=each.file, hint=hint) for each in error.problems)) from error
 
 
-def record(store: Store, entries: Iterable[Entry]) -> Index:
+def record(store: Store, entries: Iterable[IndexEntry]) -> Index:
     """Add ``entries`` to a channel's index, whoever else does so at the same time, and return what it is now."""
     added = tuple(entries)
     for attempt in range(_ATTEMPTS):
@@ -152,7 +152,7 @@ def _current(store: Store) -> bytes | None:
         return None
 
 
-def _conflict(present: Entry, entry: Entry) -> Problem:
+def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
     if present.version != entry.version:
         return Problem(
             f"{entry} is published as {present}: one version has one spelling in a channel",

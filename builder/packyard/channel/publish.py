@@ -20,7 +20,7 @@ from typing import Literal
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum, index
-from packyard.channel.entry import Entry, bundle_key
+from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.index import Index
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
@@ -37,7 +37,7 @@ class Publication:
     ``published``: it was not there; ``completed``: an earlier publish had been interrupted; ``unchanged``: a no-op.
     """
 
-    entry: Entry
+    entry: IndexEntry
     key: str
     status: Status
 
@@ -47,7 +47,7 @@ class _Plan:
     """One bundle beside what the channel has of it; ``entry`` describes the file that will be, or is, published."""
 
     bundle: Bundle | Path
-    entry: Entry
+    entry: IndexEntry
     has_bundle: bool
     has_checksum: bool
 
@@ -129,7 +129,7 @@ def _open(bundle: Bundle | Path) -> Bundle:
 
 
 def _plan(store: Store, bundle: Bundle) -> _Plan:
-    entry = Entry.of(bundle)
+    entry = IndexEntry.of(bundle)
     published = _get(store, bundle_key(entry.name, entry.version))
     if published is not None:
         entry = _published_entry(bundle, published)
@@ -139,7 +139,7 @@ def _plan(store: Store, bundle: Bundle) -> _Plan:
     return _Plan(bundle=bundle, entry=entry, has_bundle=published is not None, has_checksum=found is not None)
 
 
-def _write(store: Store, plan: _Plan) -> Entry:
+def _write(store: Store, plan: _Plan) -> IndexEntry:
     """Write what is missing of a bundle, and return the entry of the file that the channel holds then."""
     entry = plan.entry
     if not plan.has_bundle:
@@ -153,7 +153,7 @@ def _write(store: Store, plan: _Plan) -> Entry:
     return entry
 
 
-def _published_entry(bundle: Bundle, published: bytes) -> Entry:
+def _published_entry(bundle: Bundle, published: bytes) -> IndexEntry:
     """Describe the file that the channel has in the place of ``bundle``, if its tar is the same."""
     key = bundle_key(bundle.manifest.name, bundle.manifest.version)
     try:
@@ -163,10 +163,10 @@ def _published_entry(bundle: Bundle, published: bytes) -> Entry:
     if tar != bundle.tar:
         problem = f"is published with other content: its tar is {tar}, the new one {bundle.tar}"
         raise ConflictError(Problem(problem, file=key, hint="a published version never changes: raise the version"))
-    return replace(Entry.of(bundle), digest=Digest.of(published), size=len(published))
+    return replace(IndexEntry.of(bundle), digest=Digest.of(published), size=len(published))
 
 
-def _check_checksum(entry: Entry, found: bytes) -> None:
+def _check_checksum(entry: IndexEntry, found: bytes) -> None:
     key = checksum.key(entry.name, entry.version)
     listed = checksum.parse(found, what=key)
     if listed != entry.digest:

@@ -14,7 +14,7 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.errors import InputError, PackyardError, Problem, UnavailableError
-from packyard.files.history import Entry
+from packyard.files.history import UndoStep
 from packyard.files.tree import Tree
 from packyard.options import folder, values
 
@@ -68,7 +68,7 @@ def _also(directory: Path) -> list[Path]:
         return []
 
 
-def _document(entry: Entry) -> dict[str, object]:
+def _document(entry: UndoStep) -> dict[str, object]:
     files = [
         {
             "file": os.path.relpath(entry.path(name)),

@@ -23,7 +23,7 @@ KEPT_BYTES = 256 << 20
 _DONE, _PENDING = "json", "pending"
 
 
-class Entry:
+class UndoStep:
     """One command's change: the files that it wrote, by their paths below the root.
 
     Before is None for one that it made, after for one that it removed.
@@ -108,7 +108,7 @@ class History:
             ) from error
         return Recording(pending)
 
-    def last(self, directory: Path, *also: Path) -> Entry:
+    def last(self, directory: Path, *also: Path) -> UndoStep:
         """Return the newest change below a directory, or below others, that was made and not taken back."""
         here = os.path.realpath(directory)
         places = [here, *map(os.path.realpath, also)]
@@ -118,7 +118,7 @@ class History:
         hint = "what `packyard set`, `enable`, `disable` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=here, hint=hint))
 
-    def undo(self, directory: Path, *also: Path) -> Entry:
+    def undo(self, directory: Path, *also: Path) -> UndoStep:
         """Take the newest change below a directory, or below others, back, and return it.
 
         A file that was changed since is a `ConflictError`, and then nothing is taken back.
@@ -172,7 +172,7 @@ class History:
                         sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
         return sizes
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[UndoStep]:
         try:
             files = sorted(self._sizes(), key=_number, reverse=True)
         except OSError as error:
@@ -198,7 +198,7 @@ class Recording:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with suppress(OSError):  # then `Entry.happened` finds it out
+        with suppress(OSError):  # then `UndoStep.happened` finds it out
             if kind is None:
                 self._file.rename(self._file.with_suffix(f".{_DONE}"))
             elif not issubclass(kind, (UnfinishedError, KeyboardInterrupt)):
@@ -209,7 +209,7 @@ def _number(file: Path) -> int:
     return int(file.stem[:18])
 
 
-def _parse(file: Path, document: object) -> Entry:
+def _parse(file: Path, document: object) -> UndoStep:
     """Check the form of an entry; a `ValueError` says that it has another one."""
     if not isinstance(document, dict):
         raise ValueError
@@ -226,7 +226,7 @@ def _parse(file: Path, document: object) -> Entry:
         if not isinstance(item, dict) or not item.keys() >= {"before", "after"}:
             raise ValueError
         before[name], after[name] = _to_bytes(item["before"]), _to_bytes(item["after"])
-    return Entry(file, root, title, before, after)
+    return UndoStep(file, root, title, before, after)
 
 
 def _content(tree: Tree, name: str) -> bytes | None:

@@ -40,7 +40,7 @@ _LINE = 1 << 16
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Item:
+class JournalLine:
     """What a journal says of one file: digests of its bytes, None where there is no file before, or after."""
 
     __slots__ = ("file", "new", "offset", "old", "size", "staged")
@@ -97,7 +97,7 @@ def staged_names() -> Iterator[str]:
         number += 1
 
 
-def draft(root: str, items: Sequence[Item], contents: Sequence[bytes]) -> int:
+def draft(root: str, items: Sequence[JournalLine], contents: Sequence[bytes]) -> int:
     """Write the draft of a journal, with the old bytes of each item that has some; return it open and locked."""
     head = json.dumps({"form": _FORM, "owner": os.geteuid(), "files": len(items)}).encode() + b"\n"
     lines = b"".join((head, *(item.line(root) for item in items)))
@@ -115,7 +115,7 @@ def draft(root: str, items: Sequence[Item], contents: Sequence[bytes]) -> int:
     return handle
 
 
-def _place(items: Sequence[Item], at: int) -> int:
+def _place(items: Sequence[JournalLine], at: int) -> int:
     """Let the items know where their old bytes are; return where these end."""
     for item in items:
         item.offset = at
@@ -143,7 +143,7 @@ def is_pending(folder: str) -> bool:
 
 
 @contextmanager
-def opened(folder: str, name: str) -> Iterator[tuple[list[Item], int] | None]:
+def opened(folder: str, name: str) -> Iterator[tuple[list[JournalLine], int] | None]:
     """Open and lock the journal of a dead writer in a real folder, or its draft; None where there is none any more.
 
     What is no whole draft is an empty one: its writer died over it, before it staged anything.
@@ -189,9 +189,9 @@ def _lock(handle: int, file: str) -> None:
         raise UnavailableError(Problem(f"cannot be locked: {error.strerror}", file=file)) from error
 
 
-def _parse(folder: str, file: str, handle: int, size: int) -> list[Item]:
+def _parse(folder: str, file: str, handle: int, size: int) -> list[JournalLine]:
     real: dict[str, str] = {}
-    items: dict[str, Item] = {}
+    items: dict[str, JournalLine] = {}
     names: set[str] = set()
     with open(os.dup(handle), "rb") as stream:
         head = _object(stream.readline(_LINE), file)
@@ -225,7 +225,7 @@ def _object(line: bytes, file: str) -> dict[str, object]:
     return found
 
 
-def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, str]) -> Item:
+def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, str]) -> JournalLine:
     path, old, new, size, staged = (said.get(key) for key in ("path", "old", "new", "size", "staged"))
     if (
         not isinstance(path, str)
@@ -240,7 +240,7 @@ def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, st
         raise _refusal(journal, "packyard did not write it")
     if not _is_canonical(folder, path, real):
         raise _refusal(journal, f"it names {path!r}, which leads out of the folder")
-    return Item(os.path.join(folder, path), old, new, size, staged)
+    return JournalLine(os.path.join(folder, path), old, new, size, staged)
 
 
 def _is_canonical(folder: str, path: str, real: dict[str, str]) -> bool:

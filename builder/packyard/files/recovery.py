@@ -14,7 +14,7 @@ from contextlib import nullcontext, suppress
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files import atomic, regular
-from packyard.files.journal import DRAFT, JOURNAL, Item, digest, opened
+from packyard.files.journal import DRAFT, JOURNAL, JournalLine, digest, opened
 
 _OLD, _NEW, _TORN = "has its old bytes", "has its new bytes", "was written in part"
 _KNOWN = (_OLD, _NEW, _TORN)
@@ -68,7 +68,7 @@ def ways_out(folder: str) -> str:
     )
 
 
-def _end(folder: str, items: Sequence[Item], known: Sequence[Item], handle: int, *, back: bool) -> None:
+def _end(folder: str, items: Sequence[JournalLine], known: Sequence[JournalLine], handle: int, *, back: bool) -> None:
     try:
         for item in known:
             if back:
@@ -90,7 +90,7 @@ def _remove(staged: Iterable[str], journal: str) -> None:
     os.unlink(journal)
 
 
-def _go_on(item: Item, handle: int) -> None:
+def _go_on(item: JournalLine, handle: int) -> None:
     """Give a file its new bytes, unless it has them."""
     state = _state(item, handle)
     if state == _NEW:
@@ -108,7 +108,7 @@ def _go_on(item: Item, handle: int) -> None:
     atomic.write_through(item.file, old, new)
 
 
-def give_back(item: Item, handle: int) -> None:
+def give_back(item: JournalLine, handle: int) -> None:
     """Give a file its old bytes again if it has the new ones, or a part of them."""
     state = _state(item, handle, back=True)
     if state not in (_NEW, _TORN):
@@ -137,7 +137,7 @@ def give_back(item: Item, handle: int) -> None:
     atomic.write_through(item.file, new, old)
 
 
-def _state(item: Item, handle: int, *, back: bool = False) -> str:
+def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
     """Say what a file has: its old or its new bytes, or a part of both; or why nobody can tell what it should have."""
     try:
         data = _content(item.file)
@@ -155,7 +155,7 @@ def _state(item: Item, handle: int, *, back: bool = False) -> str:
     return _EDITED
 
 
-def _staged_bytes(item: Item) -> bytes | None:
+def _staged_bytes(item: JournalLine) -> bytes | None:
     """Return the new bytes, if they are those, in a file that is one's own or the owner's, under no further name."""
     try:
         state, data = os.lstat(item.staged), _content(item.staged)

@@ -15,14 +15,14 @@ from contextlib import suppress
 
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
 from packyard.files import atomic, journal, recovery
-from packyard.files.journal import DRAFT, JOURNAL, Item
+from packyard.files.journal import DRAFT, JOURNAL, JournalLine
 
 _THREADS = 8
 _CHANGED = "was changed by somebody else meanwhile; nothing was written"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Change:
+class FileChange:
     """New bytes for a file, by its canonical path below the root; None where there is no file, before or after."""
 
     __slots__ = ("item", "name", "new", "old", "path", "seen", "stands")
@@ -37,14 +37,14 @@ class Change:
         self.seen: tuple[int, ...] | None = None
         #: Whether the staged file may take the place of the old one, else that is written through.
         self.stands = True
-        self.item: Item
+        self.item: JournalLine
 
 
 class UnfinishedError(UnavailableError):
     """Some files have their new bytes and some their old ones; the next command goes on from there."""
 
 
-def write(root: str, changes: Iterable[Change], *, mode: int = 0o644) -> None:
+def write(root: str, changes: Iterable[FileChange], *, mode: int = 0o644) -> None:
     """Replace the content of files below a real folder that is held by `lock`: all of them, or none.
 
     Owner, mode, attributes and further names of a file stay; one that was not there is made with ``mode``. Raises
@@ -65,15 +65,15 @@ def write(root: str, changes: Iterable[Change], *, mode: int = 0o644) -> None:
         raise _unavailable(error, wanted, root) from error
 
 
-def _prepare(root: str, changes: Sequence[Change]) -> list[Change]:
+def _prepare(root: str, changes: Sequence[FileChange]) -> list[FileChange]:
     """See that every file is as it was read, and may be changed; one that has two names is named once."""
     problems: list[Problem] = []
     changed: list[Problem] = []
-    linked: dict[tuple[int, ...], Change] = {}
+    linked: dict[tuple[int, ...], FileChange] = {}
     for change, staged in zip(changes, journal.staged_names(), strict=False):
         file = os.path.join(root, change.path)
         old, new = (None if data is None else journal.digest(data) for data in (change.old, change.new))
-        change.item = Item(file, old, new, len(change.old or b""), staged)
+        change.item = JournalLine(file, old, new, len(change.old or b""), staged)
         try:
             _compare(change, linked)
         except ConflictError as error:
@@ -93,7 +93,7 @@ def _prepare(root: str, changes: Sequence[Change]) -> list[Change]:
     return [change for change in changes if change.seen is None or linked.get(change.seen[:2], change) is change]
 
 
-def _compare(change: Change, linked: dict[tuple[int, ...], Change]) -> None:
+def _compare(change: FileChange, linked: dict[tuple[int, ...], FileChange]) -> None:
     """Compare a file that may be written with what was read of it; files with several names are kept in ``linked``."""
     refusal = ConflictError(Problem(_CHANGED, file=change.name))
     try:
@@ -132,7 +132,7 @@ def _seen(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _decide(root: str, changes: Sequence[Change], mode: int) -> None:
+def _decide(root: str, changes: Sequence[FileChange], mode: int) -> None:
     """Stage the new files, and give the journal its name."""
     written = [f"{root}/{DRAFT}"]
     try:
@@ -151,7 +151,7 @@ def _decide(root: str, changes: Sequence[Change], mode: int) -> None:
         raise
 
 
-def _carry_out(root: str, changes: Sequence[Change], handle: int) -> None:
+def _carry_out(root: str, changes: Sequence[FileChange], handle: int) -> None:
     """Let the new files take their places, or give all the old bytes back; then the journal is no more."""
     try:
         atomic.flush(root)
@@ -168,7 +168,7 @@ def _carry_out(root: str, changes: Sequence[Change], handle: int) -> None:
     _clear(root, [change for change in changes if change.new is None or not change.stands])
 
 
-def _each(changes: Sequence[Change], act: Callable[[Change], None]) -> None:
+def _each(changes: Sequence[FileChange], act: Callable[[FileChange], None]) -> None:
     """Do something for every file, for many of them several at a time.
 
     A rename waits for a server on a network's disk, and on ext4 without a journal until the disk has discarded the old
@@ -182,7 +182,7 @@ def _each(changes: Sequence[Change], act: Callable[[Change], None]) -> None:
 
     errors: list[Exception] = []
 
-    def some(part: Sequence[Change]) -> None:
+    def some(part: Sequence[FileChange]) -> None:
         try:
             for change in part:
                 if errors:
@@ -201,7 +201,7 @@ def _each(changes: Sequence[Change], act: Callable[[Change], None]) -> None:
         raise errors[0]
 
 
-def _take_place(change: Change) -> None:
+def _take_place(change: FileChange) -> None:
     """Let the new file take the place of the one that was compared, and of no other."""
     item = change.item
     try:
@@ -226,7 +226,7 @@ def _take_place(change: Change) -> None:
     atomic.write_through(item.file, change.old, change.new)
 
 
-def _clear(root: str, changes: Iterable[Change]) -> None:
+def _clear(root: str, changes: Iterable[FileChange]) -> None:
     """Remove what is staged, then the journal; if that fails the next command does it."""
     with suppress(OSError):
         for change in changes:
@@ -241,7 +241,7 @@ def _why(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unavailable(error: OSError, changes: Sequence[Change], root: str) -> UnavailableError:
+def _unavailable(error: OSError, changes: Sequence[FileChange], root: str) -> UnavailableError:
     names = {path: change.name for change in changes for path in (change.item.file, change.item.staged)}
     file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else root
     return UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file)))

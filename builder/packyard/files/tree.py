@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files import journal, lock, paths, recovery, regular, replace
-from packyard.files.replace import Change
+from packyard.files.replace import FileChange
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ class Tree:
 
         One that was not there is made, one without content is removed. ``keep`` is told once nothing is left to refuse.
         """
-        changes: dict[str, Change] = {}
+        changes: dict[str, FileChange] = {}
         for path, new in files.items():
             file = self._file(path)
             file = self._leads(file) if os.path.islink(file) else file
-            change = Change(file.removeprefix(self.root).lstrip("/"), self._read.get(path), new, self.prefix + path)
+            change = FileChange(file.removeprefix(self.root).lstrip("/"), self._read.get(path), new, self.prefix + path)
             if changes.setdefault(file, change).new != new:
                 raise ConflictError(Problem(f"is {changes[file].name} too, which gets other bytes", file=change.name))
         changes = {file: change for file, change in changes.items() if change.old != change.new}
