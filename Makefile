@@ -15,7 +15,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times mean nothing.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-tensorflow fuzz lint bench tools venv clean
+.PHONY: help demo test test-tensorflow fuzz lint bench tools dist venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -44,6 +44,10 @@ bench: $(VENV) tools  ## measure
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
 
 tools: $(TOOLS)  ## build the pinned real programs that judge us, into .tools/
+
+dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit gives the same bytes
+	rm -rf dist
+	epoch=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m hatchling build
 
 venv: $(VENV)  ## install packyard, editable, with what tests and lint need, into .venv/
 

@@ -86,14 +86,25 @@ def find_other_pythons() -> list[Path]:
     return [found[version] for version in sorted(found)]
 
 
+def find_python(version: tuple[int, int]) -> Path | None:
+    """Return an installed CPython of a version, or None."""
+    answers = (_ask(candidate) for candidate in _python_candidates())
+    return next((answer[0] for answer in answers if answer is not None and answer[1] == version), None)
+
+
 def python_of(version: tuple[int, int]) -> Path:
     """Return a CPython of a version that images may have, however old."""
-    for candidate in _python_candidates():
-        answer = _ask(candidate)
-        if answer is not None and answer[1] == version:
-            return answer[0]
     name = ".".join(map(str, version))
-    return absent(f"Python {name}", remedy=f"pyenv install {name}")
+    return find_python(version) or absent(f"Python {name}", remedy=f"pyenv install {name}")
+
+
+def checkout_files() -> list[str]:
+    """Return the files of the checkout that git tracks, or would add."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=REPOSITORY, capture_output=True)
+    if listing.returncode:
+        absent("the repository's history", remedy="run the tests in a git checkout")
+    return [name for name in listing.stdout.decode().split("\0") if (REPOSITORY / name).is_file()]
 
 
 def _python_candidates() -> Iterator[Path]:

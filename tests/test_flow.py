@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 
 import reading
 import real
-from packyard import __version__
 from packyard.source.package import Package
 from running import RELEASE, done, packyard, programs_dir
 from usecases import each_package
@@ -252,27 +250,6 @@ def test_get_gives_the_tar_that_build_makes(web_dir: Path, http_server: Callable
         assert fetched.returncode == 0, fetched.stderr
         assert tars(fetched.stderr) == {digest}
         assert contents(into / NAME) == contents(tmp_path / "built" / NAME)
-
-
-def test_an_installed_wheel_gives_the_same_tar_without_a_channel(tmp_path: Path) -> None:
-    """Built from this checkout, installed into a clean environment elsewhere, run from the root of the disk."""
-    digest = built_digest(__version__, tmp_path / "built")
-    bin_dir = tmp_path / "venv" / "bin"
-    pip = ("-m", "pip", "--disable-pip-version-check", "--quiet")
-    environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
-    for command in (
-        (sys.executable, *pip, "wheel", real.REPOSITORY, "--no-deps", "--wheel-dir", tmp_path / "wheels"),
-        (sys.executable, "-m", "venv", tmp_path / "venv"),
-    ):
-        subprocess.run(command, check=True, env=environment)
-    (wheel,) = (tmp_path / "wheels").glob("packyard-*.whl")
-    subprocess.run((bin_dir / "python", *pip, "install", wheel), check=True, env=environment)
-    (tmp_path / "got").mkdir()
-    command = (bin_dir / "packyard", "get", NAME, "--into", tmp_path / "got")
-    fetched = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
-    assert fetched.returncode == 0, fetched.stderr
-    assert tars(fetched.stderr) == {digest}
-    assert contents(tmp_path / "got" / NAME) == contents(tmp_path / "built" / NAME)
 
 
 def contents(directory: Path) -> dict[str, tuple[int, bytes]]:

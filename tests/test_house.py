@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 
@@ -28,17 +27,10 @@ _HOSTS = r"\b(?:{})\b".format(
 FORBIDDEN = re.compile(f"{_PATHS}|{_HOSTS}".encode())
 
 
-def _tracked_files() -> list[str]:
-    listing = subprocess.run(["git", "ls-files", "-z"], cwd=real.REPOSITORY, capture_output=True)
-    if listing.returncode:
-        real.absent("the repository's history", remedy="run the tests in a git checkout")
-    return [name for name in listing.stdout.decode().split("\0") if (real.REPOSITORY / name).is_file()]
-
-
 def test_no_file_names_a_path_of_this_machine_or_a_package_registry() -> None:
     faults = [
         f"{name}:{number}: {match.group().decode()}"
-        for name in _tracked_files()
+        for name in real.checkout_files()
         for number, line in enumerate((real.REPOSITORY / name).read_bytes().splitlines(), start=1)
         for match in FORBIDDEN.finditer(line)
     ]

@@ -2,3 +2,10 @@
 
 The only room that prints, and that reads the clock, the environment and the working directory.
 """
+
+from __future__ import annotations
+
+import os
+
+if os.name != "posix":
+    raise SystemExit("packyard needs a POSIX system, such as Linux or macOS. On Windows, install and run it in WSL.")
