@@ -91,6 +91,8 @@ def test_make_dist_gives_the_same_bytes_in_another_folder_at_another_time(dist: 
     other = make_dist(copy)
     assert other.wheel_file.read_bytes() == dist.wheel_file.read_bytes()
     assert other.sdist_file.read_bytes() == dist.sdist_file.read_bytes()
+    with tarfile.open(dist.sdist_file) as sdist:
+        assert {member.mtime for member in sdist} == {EPOCH}
 
 
 def test_the_sdist_holds_the_checkout(dist: Dist) -> None:
