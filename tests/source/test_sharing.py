@@ -11,7 +11,7 @@ from packyard.source.accumulate import Object
 from packyard.source.compose import compose
 from packyard.yaml import aliases, sharing
 from packyard.yaml.document import parse_shared, parse_text
-from packyard.yaml.node import Comment, Document, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Comment, Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.sharing import Sharing, once
 
 CATALOGUE = workspace.read(real.REPOSITORY)
@@ -23,7 +23,7 @@ def drawn(thing: object) -> object:
         return ("document", thing.start, drawn(thing.root), drawn(thing.head), drawn(thing.tail))
     if isinstance(thing, Comment):
         return ("comment", thing.text, thing.start, thing.column, thing.own_line)
-    if isinstance(thing, Part):
+    if isinstance(thing, Child):
         return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, thing.index, drawn(thing.head),
                 drawn(thing.foot), drawn(thing.comment))  # fmt: skip
     if isinstance(thing, Node):

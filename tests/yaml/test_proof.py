@@ -7,9 +7,9 @@ import pytest
 from packyard.errors import InputError
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit, exchange, replace_comment
-from packyard.yaml.node import Collection, Comment, Document, Entry, Node, Part, Scalar, Source
+from packyard.yaml.node import Child, Collection, Comment, Document, Entry, Node, Scalar, Source
 from packyard.yaml.proof import apply_to_file, apply_to_text
-from packyard.yaml.span import parts_below
+from packyard.yaml.span import children_below
 
 C = '# {"$openapi":"A"}'
 
@@ -22,11 +22,11 @@ class Text:
         self.documents: list[Document] = parse_text(self.source)
 
     @property
-    def parts(self) -> list[Part]:
-        return [part for document in self.documents if document.root for part in parts_below(document.root)]
+    def children(self) -> list[Child]:
+        return [child for document in self.documents if document.root for child in children_below(document.root)]
 
     def entry(self, name: str) -> Entry:
-        return next(part for part in self.parts if isinstance(part, Entry) and part.name == name)
+        return next(child for child in self.children if isinstance(child, Entry) and child.name == name)
 
     def node(self, name: str) -> Node:
         return self.entry(name).value
@@ -39,8 +39,8 @@ class Text:
     def comment(self, text: str) -> Comment:
         comments = [
             one
-            for part in self.parts
-            for one in (part.comment, part.value.comment, *part.head, *part.foot)
+            for child in self.children
+            for one in (child.comment, child.value.comment, *child.head, *child.foot)
             if one is not None
         ]
         return next(one for one in comments if one.text == text)
@@ -83,21 +83,21 @@ def test_refuses_a_value_without_a_blank_before() -> None:
     text = Text("name: # kpt-set: ${app}\nother: 1\n")
     text.refused(Edit(5, 5, "foo", text.node("name"), reads="foo"), lines=range(1, 2))
     text = Text("l:\n- # kpt-set: ${app}\n")
-    text.refused(Edit(4, 4, "foo", text.list("l").parts[0].value, reads="foo"), lines=range(2, 3))
+    text.refused(Edit(4, 4, "foo", text.list("l").children[0].value, reads="foo"), lines=range(2, 3))
 
 
 @pytest.mark.parametrize("behind", ["after: 1\n", "---\nb: 1\n", "# end\nafter: 1\n"])
 def test_refuses_a_list_that_runs_into_what_follows(behind: str) -> None:
     text = Text(f"args: {C}\n- -c\n- |\n  script\n{behind}")
     node = text.list("args")
-    text.refused(Edit(node.start, node.end, '- "p"', node, parts=["p"], gone=node.parts), lines=range(2, 7))
+    text.refused(Edit(node.start, node.end, '- "p"', node, new=["p"], gone=node.children), lines=range(2, 7))
 
 
 @pytest.mark.parametrize("front", ["&x ", "!!seq ", "!own "])
 def test_refuses_to_write_over_an_anchor_or_a_tag(front: str) -> None:
     text = Text(f"args: {front}{C}\n- a\nb: 1\n")
     node = text.list("args")
-    text.refused(Edit(node.start, node.end, '- "p"', node, parts=["p"], gone=node.parts), lines=range(1, 2))
+    text.refused(Edit(node.start, node.end, '- "p"', node, new=["p"], gone=node.children), lines=range(1, 2))
     for style in ("1", "'1'"):
         text = Text(f"a: {front.replace('seq', 'str')}{style} {C}\n")
         node = text.node("a")
@@ -107,7 +107,7 @@ def test_refuses_to_write_over_an_anchor_or_a_tag(front: str) -> None:
 def test_refuses_to_take_out_what_an_alias_repeats_and_lets_it_follow() -> None:
     text = Text(f"l: {C}\n- &x a\n- b\nm: *x\n")
     node = text.list("l")
-    text.refused(Edit(node.start, node.end, '- "p"', node, parts=["p"], gone=node.parts), lines=range(2, 6), says="&x")
+    text.refused(Edit(node.start, node.end, '- "p"', node, new=["p"], gone=node.children), lines=range(2, 6), says="&x")
     text = Text(f"a: &x old {C}\nm: *x\n")
     assert text.made(*exchange(text.node("a"), "&x new", "new")) == f"a: &x new {C}\nm: *x\n"
     text.refused(Edit(text.at("&x"), text.at(" #"), "&y new", text.node("a"), reads="new"), lines=range(1, 2))
@@ -117,12 +117,12 @@ def test_refuses_an_entry_that_comes_to_stand_in_another_mapping() -> None:
     text = Text("setter:\n  ? value\n  : '1'\n  name: A\nb: 1\n")
     setter = text.list("setter")
     for indent in ("", "    ", "      "):
-        edit = Edit(text.at("b: 1"), text.at("b: 1"), f"{indent}isSet: true\n", setter, parts=[("isSet", "true")])
+        edit = Edit(text.at("b: 1"), text.at("b: 1"), f"{indent}isSet: true\n", setter, new=[("isSet", "true")])
         text.refused(edit, lines=range(1, 6))
-    edit = Edit(text.at("b: 1"), text.at("b: 1"), "  isSet: true\n", setter, parts=[("isSet", "true")])
+    edit = Edit(text.at("b: 1"), text.at("b: 1"), "  isSet: true\n", setter, new=[("isSet", "true")])
     assert "  name: A\n  isSet: true\nb: 1\n" in text.made(edit)
-    text.refused(Edit(edit.start, edit.end, "  isSet: false\n", setter, parts=edit.parts), lines=range(1, 6))
-    text.refused(Edit(edit.start, edit.end, "  isSet: true\n  x: 1\n", setter, parts=edit.parts), lines=range(1, 6))
+    text.refused(Edit(edit.start, edit.end, "  isSet: false\n", setter, new=edit.new), lines=range(1, 6))
+    text.refused(Edit(edit.start, edit.end, "  isSet: true\n  x: 1\n", setter, new=edit.new), lines=range(1, 6))
 
 
 def test_refuses_a_value_behind_a_complex_key() -> None:
@@ -147,11 +147,13 @@ def test_refuses_to_move_a_comment_to_another_item() -> None:
     """The span of a list ends before the comment behind its last item, which then stands behind a new one."""
     text = Text(f'args: {C}\n- a # first\n# about b\n- b # {{"$openapi":"B"}}\n')
     node = text.list("args")
-    text.refused(Edit(node.start, node.end, '- "p"\n- "q"', node, parts=["p", "q"], gone=node.parts), lines=range(2, 6))
-    item = node.parts[1]
+    text.refused(
+        Edit(node.start, node.end, '- "p"\n- "q"', node, new=["p", "q"], gone=node.children), lines=range(2, 6)
+    )
+    item = node.children[1]
     for replacement in ("- x\n", "# new\n- x\n"):  # between a comment and its item, and with a comment of its own
-        text.refused(Edit(text.at("- b"), text.at("- b"), replacement, node, parts=["x"]), lines=range(2, 3))
-    text.refused(Edit(text.at("- b"), text.at("- b") + 3, "- x", node, parts=["x"], gone=[item]), lines=range(2, 3))
+        text.refused(Edit(text.at("- b"), text.at("- b"), replacement, node, new=["x"]), lines=range(2, 3))
+    text.refused(Edit(text.at("- b"), text.at("- b") + 3, "- x", node, new=["x"], gone=[item]), lines=range(2, 3))
 
 
 @pytest.mark.parametrize(
@@ -181,6 +183,6 @@ def test_parses_only_the_lines_around_the_edits_again(monkeypatch: pytest.Monkey
         return parse_text(source, is_part=is_part)
 
     monkeypatch.setattr("packyard.yaml.proof.parse_text", counted)
-    scalars = [part.value for part in text.parts if isinstance(part.value, Scalar) and part.value.value == "old"]
+    scalars = [child.value for child in text.children if isinstance(child.value, Scalar) and child.value.value == "old"]
     assert text.made(*exchange(scalars[0], "new", "new"), *exchange(scalars[-1], "new", "new")).count("v: new") == 2
     assert sum(parsed) < 200

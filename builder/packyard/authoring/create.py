@@ -26,7 +26,7 @@ from packyard.setters.plan import Plan
 from packyard.yaml.addition import Text, Tree, add
 from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
 
 
@@ -145,12 +145,12 @@ def _check_name(name: str) -> None:
 # Which fields match.
 
 #: Says of a part at a dotted path whether it is to be bound.
-_Match = Callable[[Part, str], bool]
+_Match = Callable[[Child, str], bool]
 
 
 def _scalars_at(new: NewSetter | NewSubstitution) -> _Match:
-    def match(part: Part, path: str) -> bool:
-        scalar = part.value
+    def match(child: Child, path: str) -> bool:
+        scalar = child.value
         return isinstance(scalar, Scalar) and path.endswith(new.field) and new.value in ("", scalar.value)
 
     return match
@@ -159,11 +159,11 @@ def _scalars_at(new: NewSetter | NewSubstitution) -> _Match:
 def _lists_at(suffix: str) -> _Match:
     """Match lists; one whose key has a comment already is left alone, as in kustomize 3.8.7."""
 
-    def match(part: Part, path: str) -> bool:
-        value = part.value
-        if not isinstance(value, SequenceNode) or not isinstance(part, Entry) or not path.endswith(suffix):
+    def match(child: Child, path: str) -> bool:
+        value = child.value
+        if not isinstance(value, SequenceNode) or not isinstance(child, Entry) or not path.endswith(suffix):
             return False
-        return part.comment is None and not (value.comment and place.is_binding(value.comment.text))
+        return child.comment is None and not (value.comment and place.is_binding(value.comment.text))
 
     return match
 
@@ -172,9 +172,9 @@ def _scalars_or_lists_at(new: NewSubstitution) -> _Match:
     """Match scalars, and block lists that ``field`` names: 3.8.7 marks their keys too, though nothing reads it."""
     scalars, lists = _scalars_at(new), _lists_at(new.field)
 
-    def match(part: Part, path: str) -> bool:
-        block = isinstance(part.value, SequenceNode) and not part.value.flow
-        return scalars(part, path) or (bool(new.field) and block and lists(part, path))
+    def match(child: Child, path: str) -> bool:
+        block = isinstance(child.value, SequenceNode) and not child.value.flow
+        return scalars(child, path) or (bool(new.field) and block and lists(child, path))
 
     return match
 
@@ -210,19 +210,19 @@ class _Binder:
         source = Source(self.package.where + path, decode(data, self.package.where + path)[1])
         edits: list[Edit] = []
         for document in parse_text(source):
-            for part, dotted in _fields(document.root, ""):
-                if self.match(part, dotted):
-                    edits += self._bind(part)
+            for child, dotted in _fields(document.root, ""):
+                if self.match(child, dotted):
+                    edits += self._bind(child)
                     self.count += 1
         self._keep(path, apply_to_file(data, source, edits))
 
-    def _bind(self, part: Part) -> list[Edit]:
-        if isinstance(part.value, SequenceNode):
-            assert isinstance(part, Entry)
+    def _bind(self, child: Child) -> list[Edit]:
+        if isinstance(child.value, SequenceNode):
+            assert isinstance(child, Entry)
             if self.sets_lists:
-                self._same_values(part.value)
-            return place.bind_list(part, self.text)
-        return place.bind(part, self.text)
+                self._same_values(child.value)
+            return place.bind_list(child, self.text)
+        return place.bind(child, self.text)
 
     def _same_values(self, node: SequenceNode) -> None:
         scalars = [item.value for item in node.items if isinstance(item.value, Scalar)]
@@ -242,16 +242,16 @@ class _Binder:
             self.files[path] = new
 
 
-def _fields(node: Node | None, path: str) -> Iterator[tuple[Part, str]]:
+def _fields(node: Node | None, path: str) -> Iterator[tuple[Child, str]]:
     """Yield every entry and item with its dotted path; the index of an item is no part of it."""
-    parts: list[tuple[Part, str]] = []
+    children: list[tuple[Child, str]] = []
     if isinstance(node, MappingNode):
-        parts = [(entry, f"{path}.{entry.name}") for entry in node.entries if isinstance(entry.key, Scalar)]
+        children = [(entry, f"{path}.{entry.name}") for entry in node.entries if isinstance(entry.key, Scalar)]
     elif isinstance(node, SequenceNode):
-        parts = [(item, path) for item in node.items if isinstance(item, Item)]
-    for part, below in parts:
-        yield part, below
-        yield from _fields(part.value, below)
+        children = [(item, path) for item in node.items if isinstance(item, Item)]
+    for child, below in children:
+        yield child, below
+        yield from _fields(child.value, below)
 
 
 # What a substitution's markers stand for.

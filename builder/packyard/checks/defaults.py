@@ -57,7 +57,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _is_default(entry: Entry, is_bound: bool) -> bool:
     value = entry.value
     if isinstance(value, Collection):
-        return not value.parts and entry.name in _EMPTY
+        return not value.children and entry.name in _EMPTY
     if not isinstance(value, Scalar):
         return False
     if "/" in entry.name and entry.name.rpartition("/")[2] == "gpu" and value.value == "0":

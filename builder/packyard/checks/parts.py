@@ -24,7 +24,7 @@ from packyard.errors import InputError
 from packyard.setters.comment import parse
 from packyard.yaml import aliases
 from packyard.yaml.document import decode, parse_text, walk
-from packyard.yaml.node import Collection, Document, MappingNode, Node, Part, Scalar, Source
+from packyard.yaml.node import Child, Collection, Document, MappingNode, Node, Scalar, Source
 
 #: The setter that changes a value, and the value.
 _Value = tuple[str, object]
@@ -73,7 +73,7 @@ def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Itera
             yield error("anchors-differ", node.source, node.start, message, "make them equal, or rename one")
 
 
-def _value(node: Node, part: Part | None) -> _Value:
+def _value(node: Node, part: Child | None) -> _Value:
     """Return what is compared of a node: what is written, and which setter changes it."""
     comment = node.comment or (part.comment if part else None)
     reference = parse(comment.text) if comment else None
@@ -81,7 +81,7 @@ def _value(node: Node, part: Part | None) -> _Value:
     if isinstance(node, MappingNode):
         return name, {entry.name: _value(entry.value, entry) for entry in node.entries}
     if isinstance(node, Collection):
-        return name, [_value(item.value, item) for item in node.parts]
+        return name, [_value(item.value, item) for item in node.children]
     assert isinstance(node, Scalar)
     return name, (node.style == "plain", node.value)
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.comment import Reference, parse
-from packyard.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.sharing import once
 
 
@@ -33,7 +33,7 @@ class Binding:
         comment: Comment,
         flow: bool,
         from_key: bool,
-        part: Part,
+        part: Child,
     ) -> None:
         self.node = node
         self.path = path
@@ -67,7 +67,7 @@ def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
             yield from _of_part(item, (*path, item.index), node.flow or flow)
 
 
-def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
+def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
     value = part.value
     behind = _bound(value.comment)
     above = _bound(_alone_above(part))
@@ -92,7 +92,7 @@ def _of_part(part: Part, path: tuple[Step, ...], flow: bool) -> Iterator[Binding
 def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comment], flow: bool) -> Iterator[Binding]:
     """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
     if isinstance(value, MappingNode) and value.entries:
-        first: Part = value.entries[0]
+        first: Child = value.entries[0]
         step: Step = value.entries[0].name
     elif isinstance(value, SequenceNode) and value.items:
         first, step = value.items[0], 0
@@ -109,7 +109,7 @@ def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:
     return (reference, comment) if reference and comment else None
 
 
-def _alone_above(part: Part) -> Comment | None:
+def _alone_above(part: Child) -> Comment | None:
     """Return the comment on the line above (behind the dash, for an item), if it is one line."""
     if not part.head:
         return None

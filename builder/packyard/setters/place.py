@@ -22,27 +22,27 @@ from packyard.errors import InputError
 from packyard.setters import comment as comments
 from packyard.yaml.document import walk
 from packyard.yaml.edit import Edit, replace_comment
-from packyard.yaml.node import Collection, Comment, Document, Entry, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Collection, Comment, Document, Entry, Scalar, SequenceNode, Source
 from packyard.yaml.span import line_break, line_end, next_line
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
 _BLANKS = re.compile(r"[ \t]*")
 
 
-def bind(part: Part, text: str) -> list[Edit]:
+def bind(child: Child, text: str) -> list[Edit]:
     """Put the comment ``text`` where it binds a part's scalar; a comment that binds it otherwise is replaced."""
-    value = part.value
+    value = child.value
     assert isinstance(value, Scalar)
     old = value.comment
     if old is None:
         if value.style in "|>":
-            return [_alone_above(part, text)]
-        return [_behind(part, value, text)]
+            return [_alone_above(child, text)]
+        return [_behind(child, value, text)]
     if is_binding(old.text):
         return [replace_comment(old, text)]
     if old.start < value.start:
         raise InputError(value.problem("a comment stands between the key and its value", "move it above the key"))
-    return [_above(part, old.text), replace_comment(old, text)]
+    return [_above(child, old.text), replace_comment(old, text)]
 
 
 def bind_list(entry: Entry, text: str) -> list[Edit]:
@@ -81,16 +81,16 @@ def find_comments(document: Document) -> Iterator[Comment]:
     for node in walk(document.root):
         if node.comment:
             yield node.comment
-        for part in node.parts if isinstance(node, Collection) else ():
-            yield from part.head
-            yield from part.foot
-            if part.comment:
-                yield part.comment
-            if isinstance(part, Entry) and part.key is not part.value and part.key.comment:
-                yield part.key.comment
+        for child in node.children if isinstance(node, Collection) else ():
+            yield from child.head
+            yield from child.foot
+            if child.comment:
+                yield child.comment
+            if isinstance(child, Entry) and child.key is not child.value and child.key.comment:
+                yield child.key.comment
 
 
-def _behind(part: Part, value: Scalar, text: str) -> Edit:
+def _behind(child: Child, value: Scalar, text: str) -> Edit:
     """Insert behind a scalar; inside brackets behind its comma, and what follows goes to a new line."""
     source = value.source
     end = value.end
@@ -99,36 +99,36 @@ def _behind(part: Part, value: Scalar, text: str) -> Edit:
         end, after = after + 1, _skip_blanks(source, after + 1)
     following = source.text[after : after + 1]
     if following in ("", "\r", "\n"):
-        return Edit(end, end, f" {text}", part, comments=[text])
+        return Edit(end, end, f" {text}", child, comments=[text])
     if end == value.end and following not in "]}":
         raise InputError(value.problem("no comment can be put behind this value"))
     indent = _BLANKS.match(source.text, source.line_start(value.start))
     assert indent is not None
-    return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ", part, comments=[text])
+    return Edit(end, after, f" {text}{line_break(source)}{indent.group()}  ", child, comments=[text])
 
 
-def _above(part: Part, text: str) -> Edit:
-    source = part.value.source
-    start = source.line_start(part.start)
-    before = source.text[start : part.start]
+def _above(child: Child, text: str) -> Edit:
+    source = child.value.source
+    start = source.line_start(child.start)
+    before = source.text[start : child.start]
     if not _LINE_START.match(before):
         raise InputError(
-            part.value.problem("no comment can be put above this field", "give it a line of its own, or no note")
+            child.value.problem("no comment can be put above this field", "give it a line of its own, or no note")
         )
     indent = before[: len(before) - len(before.lstrip(" \t"))]
-    return Edit(start, start, f"{indent}{text}{line_break(source)}", part, comments=[text])
+    return Edit(start, start, f"{indent}{text}{line_break(source)}", child, comments=[text])
 
 
-def _alone_above(part: Part, text: str) -> Edit:
+def _alone_above(child: Child, text: str) -> Edit:
     """Insert above a part, where a comment binds only if no other is on the line above it."""
-    edit = _above(part, text)
-    source = part.value.source
+    edit = _above(child, text)
+    source = child.value.source
     before = source.text[: edit.start].rstrip("\r\n")
     if edit.start - len(before) <= 2 and source.text[source.line_start(len(before)) : len(before)].lstrip().startswith(
         "#"
     ):
         hint = "leave a blank line between"
-        raise InputError(part.value.problem("a comment above this field would not bind it below another", hint))
+        raise InputError(child.value.problem("a comment above this field would not bind it below another", hint))
     return edit
 
 
@@ -138,5 +138,5 @@ def _skip_blanks(source: Source, position: int) -> int:
     return match.end()
 
 
-def _line(part: Part) -> int:
-    return part.value.source.locate(part.start)[0]
+def _line(child: Child) -> int:
+    return child.value.source.locate(child.start)[0]

@@ -19,7 +19,7 @@ from packyard.setters import place
 from packyard.setters import value as values
 from packyard.yaml.document import decode, parse_text, walk
 from packyard.yaml.edit import Edit, exchange, replace_comment
-from packyard.yaml.node import Document, Entry, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Document, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
 from packyard.yaml.span import properties
@@ -194,7 +194,7 @@ def creation(new: NewSetter) -> Callable[[bytes, str], bytes]:
     return change
 
 
-def _bind(new: NewSetter, part: Part, scalar: Scalar) -> list[Edit]:
+def _bind(new: NewSetter, part: Child, scalar: Scalar) -> list[Edit]:
     if scalar.style in "|>":
         line, _ = scalar.source.locate(scalar.start)
         raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
@@ -222,7 +222,7 @@ def _shows(new: NewSetter, text: str) -> bool:
     return new.value in text if new.partial else new.value == text
 
 
-def _parts(document: Document) -> Iterator[tuple[Part, str]]:
+def _parts(document: Document) -> Iterator[tuple[Child, str]]:
     """Yield entries, and items of lists, with the key that they stand under."""
     for node in walk(document.root):
         for entry in node.entries if isinstance(node, MappingNode) else ():
@@ -231,7 +231,7 @@ def _parts(document: Document) -> Iterator[tuple[Part, str]]:
                 yield from _items(entry.value, entry)
 
 
-def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Part, str]]:
+def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Child, str]]:
     for item in node.items:
         yield item, entry.name
         if isinstance(item.value, SequenceNode):
@@ -249,7 +249,7 @@ def _below(node: Node | None, flow: bool) -> Iterator[tuple[Scalar, bool]]:
     if isinstance(node, Scalar) and node.comment:
         yield node, flow
     elif isinstance(node, MappingNode | SequenceNode):
-        for part in node.parts:
+        for part in node.children:
             yield from _below(part.value, flow or node.flow)
 
 

@@ -43,7 +43,7 @@ class _Sharing:
                 self._repeated[memory] += 1
                 return
             seen.add(memory)
-        for part in node.parts if isinstance(node, Collection) else ():
+        for part in node.children if isinstance(node, Collection) else ():
             self._count(part.value, seen)
 
     def _copy(self, node: Node) -> Node:

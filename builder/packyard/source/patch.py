@@ -14,7 +14,7 @@ from typing import TypeVar
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
 from packyard.yaml.document import walk
-from packyard.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
 
 _Part = TypeVar("_Part", Entry, Item)
@@ -64,7 +64,7 @@ def shallow(node: Collection) -> Collection:
     return copied
 
 
-def like(part: _Part, other: Part) -> _Part:
+def like(part: _Part, other: Child) -> _Part:
     """Give a part the comments of another, and return it."""
     part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
     return part
@@ -96,7 +96,7 @@ class Working:
             if depth > MAX_DEPTH:
                 raise InputError(operation.problem(f"nests deeper than {MAX_DEPTH} levels"))
             if isinstance(each, Collection):
-                todo += [(part.value, depth + 1) for part in each.parts]
+                todo += [(part.value, depth + 1) for part in each.children]
         return clone(node)
 
     def of(self, node: Collection) -> Collection:
@@ -182,14 +182,14 @@ class _Place:
             parent = found.value = working.of(found.value)
         self.parent = parent
 
-    def _child(self, parent: Node, step: str) -> Part | None:
+    def _child(self, parent: Node, step: str) -> Child | None:
         if isinstance(parent, MappingNode):
             return parent.entry(step)
         if isinstance(parent, SequenceNode) and step.isdigit() and int(step) < len(parent.items):
             return parent.items[int(step)]
         return None
 
-    def part(self) -> Part:
+    def part(self) -> Child:
         """Return the entry or item there; one that is missing is an error."""
         found = self._child(self.parent, self.last)
         if found is None:

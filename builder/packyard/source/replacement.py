@@ -22,7 +22,7 @@ from packyard.source.fields import Fields
 from packyard.source.patch import Working, scalar
 from packyard.yaml import aliases
 from packyard.yaml.document import decode
-from packyard.yaml.node import Collection, MappingNode, Node, Part, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
@@ -144,7 +144,7 @@ def _steps(path: str) -> list[str]:
     return [piece.replace("\\.", ".") for piece in joined]
 
 
-def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Part]:
+def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Child]:
     """Yield what is at the end of the steps below a node that may be changed, with all on the way to it copied."""
     step, *below = steps
     for part in _children(node, step):
@@ -155,7 +155,7 @@ def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Part
             yield from _follow(part.value, below, working)
 
 
-def _children(node: Node, step: str) -> list[Part]:
+def _children(node: Node, step: str) -> list[Child]:
     if isinstance(node, MappingNode):
         entry = node.entry(step)
         return [entry] if entry else []

@@ -240,7 +240,7 @@ class Words:
         if not isinstance(node, Collection):
             return node
         changed = {}
-        for number, part in enumerate(node.parts):
+        for number, part in enumerate(node.children):
             value, comment = self._bound(part.value, part.comment)
             if value is not part.value or comment is not part.comment:
                 changed[number] = value, comment
@@ -248,7 +248,7 @@ class Words:
             return node
         copied = patch.shallow(node)
         for number, (value, comment) in changed.items():
-            copied.parts[number].value, copied.parts[number].comment = value, comment
+            copied.children[number].value, copied.children[number].comment = value, comment
         return copied
 
     def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:

@@ -76,7 +76,7 @@ def _insert(node: MappingNode, entries: Mapping[str, Tree], quoted: Callable[[st
             return append(node, texts, set())
         brace = node.source.text.index("{", node.start)
         inside = ", ".join(item.text for item in texts)
-        return [Edit(brace + 1, node.end - 1, inside, node, parts=[(item.key, item.reads) for item in texts])]
+        return [Edit(brace + 1, node.end - 1, inside, node, new=[(item.key, item.reads) for item in texts])]
     source = node.source
     first = node.entries[0].start
     newline = line_break(source) + " " * (first - source.line_start(first))

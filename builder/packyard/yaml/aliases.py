@@ -58,9 +58,9 @@ class _Anchors:
         size = 1
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
-            for part in node.parts:
-                part.comment = part.comment or (part.value.comment if isinstance(part.value, Alias) else None)
-                part.value, inner = self.follow(part.value)
+            for child in node.children:
+                child.comment = child.comment or (child.value.comment if isinstance(child.value, Alias) else None)
+                child.value, inner = self.follow(child.value)
                 size += inner
             if anchor:
                 self._open.pop()

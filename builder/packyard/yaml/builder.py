@@ -22,13 +22,13 @@ from packyard.yaml.around import Around
 from packyard.yaml.hanging import Token, find_comments, hang
 from packyard.yaml.node import (
     Alias,
+    Child,
     Collection,
     Document,
     Entry,
     Item,
     MappingNode,
     Node,
-    Part,
     Scalar,
     SequenceNode,
     Source,
@@ -50,8 +50,8 @@ class Builder:
     """Makes a text's documents of its events.
 
     With ``around`` only what leads to a comment that holds one of these texts is kept. What is far from any of them
-    never becomes a node; other parts are dropped when what follows them has come, and with it all comments that could
-    have made them worth keeping.
+    never becomes a node; other children are dropped when what follows them has come, and with it all comments that
+    could have made them worth keeping.
     """
 
     def __init__(self, source: Source, around: Sequence[str] = ()) -> None:
@@ -62,11 +62,11 @@ class Builder:
         self._wanted = 0  # comments asked for that were placed up to now
         self._before: Token | None = None
         self._left_out: Any = None  # the last token's event, if that was left out
-        self._ended: list[tuple[Collection, Part, int]] = []  # parts to be judged once the next token has come
+        self._ended: list[tuple[Collection, Child, int]] = []  # children to be judged once the next token has come
         self._stack: list[Collection] = []
         self._keys: list[Node | None] = []  # per open mapping: the key that waits for its value
-        self._since: list[int] = []  # per open collection: comments asked for when its last part began
-        self._starting: list[Part] = []  # entries and items that begin at the next token
+        self._since: list[int] = []  # per open collection: comments asked for when its last child began
+        self._starting: list[Child] = []  # entries and items that begin at the next token
 
     def build(self, next_event: Callable[[], Any]) -> list[Document]:
         """Take all events, up to None, and return the documents."""
@@ -133,9 +133,9 @@ class Builder:
                 self._left_out = key
         self._open(self._collection(event))
         self._stack[-1].size = size
-        if self._left_out is not None:  # what began before it is no part that begins at the next token
+        if self._left_out is not None:  # what began before it is no child that begins at the next token
             end = self._left_out.end_mark.index
-            self._starting = [part for part in self._starting if part.start >= end]
+            self._starting = [child for child in self._starting if child.start >= end]
 
     def _add(self, event: Any) -> None:
         """Take the next event."""
@@ -192,9 +192,9 @@ class Builder:
         node.end = (
             self._left_out.end_mark.index if self._left_out is not None else self._before.end if self._before else end
         )
-        parts = node.parts
-        if parts and self._around:
-            self._ended.append((node, parts[-1], since))
+        children = node.children
+        if children and self._around:
+            self._ended.append((node, children[-1], since))
 
     def _place(self, node: Node, start: int) -> Entry | None:
         """Put a node where it belongs; return its entry where it is the key of one."""
@@ -216,20 +216,20 @@ class Builder:
         self._keys[-1] = None
         return None
 
-    def _begin(self, parent: Collection, parts: list[Any], part: Part) -> None:
-        """Add a part to an open collection."""
-        if parts and self._around:
-            self._ended.append((parent, parts[-1], self._since[-1]))
+    def _begin(self, parent: Collection, children: list[Any], child: Child) -> None:
+        """Add a child to an open collection."""
+        if children and self._around:
+            self._ended.append((parent, children[-1], self._since[-1]))
         self._since[-1] = self._wanted
         parent.size += 1
-        parts.append(part)
-        self._starting.append(part)
+        children.append(child)
+        self._starting.append(child)
 
     def _token(self, start: int, end: int, node: Node | None, entry: Entry | None) -> None:
-        before, parts = self._last(), self._starting
-        owner = parts[-1] if parts else before.owner if before else None
-        token = Token(start, end, node, entry, parts, owner)
-        if parts:
+        before, children = self._last(), self._starting
+        owner = children[-1] if children else before.owner if before else None
+        token = Token(start, end, node, entry, children, owner)
+        if children:
             self._starting = []
         self._place_comments(before, token)
         self._before = token
@@ -254,19 +254,19 @@ class Builder:
                 if self._around and self._around.wants(comment.text):
                     self._wanted += 1
         if self._ended:
-            for collection, part, since in self._ended:
+            for collection, child, since in self._ended:
                 if self._wanted == since:
-                    self._drop(collection, part)
+                    self._drop(collection, child)
             self._ended.clear()
 
-    def _drop(self, collection: Collection, part: Part) -> None:
-        """Drop a part that leads to no comment that is asked for.
+    def _drop(self, collection: Collection, child: Child) -> None:
+        """Drop a child that leads to no comment that is asked for.
 
         What is in brackets stays, as one comment behind them binds all of it; so does what begins an item, as a comment
         above the item binds it; and what says of which kind an object is.
         """
-        if collection.flow or part.index == 0 or (isinstance(part, Entry) and part.name in _KEPT):
+        if collection.flow or child.index == 0 or (isinstance(child, Entry) and child.name in _KEPT):
             return
-        parts = collection.parts
-        position = len(parts) - 1 if parts[-1] is part else len(parts) - 2
-        del parts[position]
+        children = collection.children
+        position = len(children) - 1 if children[-1] is child else len(children) - 2
+        del children[position]

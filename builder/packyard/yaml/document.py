@@ -66,9 +66,9 @@ def parse_one(data: bytes, name: str) -> Document:
 def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
     """Parse every document of a text and place its comments.
 
-    With ``around`` the parts without a comment that holds one of these texts are left out, but for apiVersion and kind
-    of the root: then a large file with few such comments takes little memory. An alias of what does not stand before
-    it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
+    With ``around`` entries and items without a comment that holds one of these texts are left out, but for apiVersion
+    and kind of the root: then a large file with few such comments takes little memory. An alias of what does not stand
+    before it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
     """
     try:
         get_event = Parser(source.text).get_event

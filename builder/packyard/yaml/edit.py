@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from packyard.yaml.node import Collection, Comment, Node, Part
+from packyard.yaml.node import Child, Collection, Comment, Node
 from packyard.yaml.span import lexeme_in_place
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -22,23 +22,23 @@ class Edit:
     """Replace ``text[start:end]`` by ``replacement``; an empty span inserts.
 
     What it means: ``node`` is what changes. A node that ``reads`` something else is exchanged as a whole. A collection
-    gets ``parts`` (an entry is a key and a value) and loses those in ``gone``. Comments in ``gone`` go, with
-    ``comments`` in their place; where none goes, these are new ones behind the node, or behind or above the part.
+    gets ``new`` (an entry is a key and a value) and loses those in ``gone``. Comments in ``gone`` go, with
+    ``comments`` in their place; where none goes, these are new ones behind the node, or behind or above the child.
     What is not said does not change.
     """
 
-    __slots__ = ("comments", "end", "gone", "node", "parts", "reads", "replacement", "start")
+    __slots__ = ("comments", "end", "gone", "new", "node", "reads", "replacement", "start")
 
     def __init__(
         self,
         start: int,
         end: int,
         replacement: str,
-        node: Node | Part | None = None,
+        node: Node | Child | None = None,
         *,
         reads: Reading | None = None,
-        parts: Sequence[Reading | tuple[str, Reading]] = (),
-        gone: Sequence[Part | Comment] = (),
+        new: Sequence[Reading | tuple[str, Reading]] = (),
+        gone: Sequence[Child | Comment] = (),
         comments: Sequence[str] = (),
     ) -> None:
         self.start = start
@@ -46,7 +46,7 @@ class Edit:
         self.replacement = replacement
         self.node = node
         self.reads = reads
-        self.parts = parts
+        self.new = new
         self.gone = gone
         self.comments = comments
 
@@ -66,10 +66,10 @@ def replace_comment(old: Comment, text: str) -> Edit:
     return Edit(old.start, old.end, text, gone=(old,), comments=(text,))
 
 
-def fill(node: Collection, replacement: str, parts: Sequence[Reading]) -> Edit:
+def fill(node: Collection, replacement: str, new: Sequence[Reading]) -> Edit:
     """Write all items of a list in brackets anew."""
     start = node.source.text.index("[", node.start)
-    return Edit(start, node.end, replacement, node, parts=parts, gone=node.parts)
+    return Edit(start, node.end, replacement, node, new=new, gone=node.children)
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
@@ -77,15 +77,15 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
     Insertions at one position keep the order in which they were given. Edits that overlap are our own bug: ValueError.
     """
-    parts: list[str] = []
+    pieces: list[str] = []
     position = 0
     for edit in in_order(edits):
         if edit.start < position:
             raise ValueError(f"edits overlap at character {edit.start}")
-        parts += (text[position : edit.start], edit.replacement)
+        pieces += (text[position : edit.start], edit.replacement)
         position = edit.end
-    parts.append(text[position:])
-    return "".join(parts)
+    pieces.append(text[position:])
+    return "".join(pieces)
 
 
 def in_order(edits: Iterable[Edit]) -> list[Edit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from packyard.yaml.node import Comment, Document, Entry, Item, Node, Part, Scalar, Source
+from packyard.yaml.node import Child, Comment, Document, Entry, Item, Node, Scalar, Source
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -14,17 +14,17 @@ _BREAKS = "\n\r\x85\u2028\u2029"
 class Token:
     """What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker."""
 
-    __slots__ = ("end", "entry", "node", "owner", "parts", "start")
+    __slots__ = ("children", "end", "entry", "node", "owner", "start")
 
     def __init__(
-        self, start: int, end: int, node: Node | None, entry: Entry | None, parts: list[Part], owner: Part | None
+        self, start: int, end: int, node: Node | None, entry: Entry | None, children: list[Child], owner: Child | None
     ) -> None:
         self.start = start
         self.end = end
         self.node = node
         self.entry = entry  # the entry whose key this is
-        self.parts = parts  # the entries and items that begin here, outermost first
-        self.owner = owner  # the innermost part that began here or before
+        self.children = children  # the entries and items that begin here, outermost first
+        self.owner = owner  # the innermost child that began here or before
 
 
 def find_comments(source: Source, position: int, limit: int) -> Iterator[Comment]:
@@ -72,13 +72,13 @@ def _hang_above(
     source: Source, before: Token | None, after: Token | None, comment: Comment, documents: list[Document]
 ) -> None:
     """Hang a comment on what follows, or on what ended where it is indented deeper than what follows."""
-    part = after.parts[0] if after and after.parts else None
-    if part is not None:
-        column = part.start - source.line_start(part.start)
-        if isinstance(part, Item):
-            column = _dash_column(source, part)
+    child = after.children[0] if after and after.children else None
+    if child is not None:
+        column = child.start - source.line_start(child.start)
+        if isinstance(child, Item):
+            column = _dash_column(source, child)
         if comment.column <= column or before is None or before.owner is None:
-            part.head.append(comment)
+            child.head.append(comment)
             return
     elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
         after.node.comment = comment  # between a key and its value on the next line

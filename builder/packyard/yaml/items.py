@@ -16,8 +16,8 @@ from packyard.errors import InputError
 from packyard.yaml import edit
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Comment, Entry, Item, Node, Part, SequenceNode, Source
-from packyard.yaml.span import end_of_lines, line_break, line_end, lines, next_line, parts_below
+from packyard.yaml.node import Child, Comment, Entry, Item, Node, SequenceNode, Source
+from packyard.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class NewItem:
         self.reads = reads
 
 
-def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None], part: Part | None) -> list[Edit]:
+def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None], child: Child | None) -> list[Edit]:
     """Return the edits that give a list its new items; ``same`` says of each which old one it is, in rising order.
 
-    ``part`` is what holds the list; a list on lines of its own that loses all items becomes ``[]`` behind its key.
+    ``child`` is what holds the list; a list on lines of its own that loses all items becomes ``[]`` behind its key.
     """
     if node.anchor or node.tag:
         raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
@@ -48,7 +48,7 @@ def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | Non
         return []
     if node.flow:
         return _in_brackets(node, new, same)
-    return _on_lines(node, new, same) if new else _emptied(node, part)
+    return _on_lines(node, new, same) if new else _emptied(node, child)
 
 
 def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
@@ -121,13 +121,13 @@ def _is_remark(source: Source, line_start: int) -> bool:
 
 def _move(root: SequenceNode, source: Source, offset: int) -> None:
     """Give nodes and comments that were parsed alone their places in the whole text."""
-    parts = parts_below(root)
-    keys = [part.key for part in parts if isinstance(part, Entry)]
-    nodes: list[Node] = [root, *(part.value for part in parts), *keys]
+    children = children_below(root)
+    keys = [child.key for child in children if isinstance(child, Entry)]
+    nodes: list[Node] = [root, *(child.value for child in children), *keys]
     comments: list[Comment | None] = [node.comment for node in nodes]
-    for part in parts:
-        part.start += offset
-        comments += [part.comment, *part.head, *part.foot]
+    for child in children:
+        child.start += offset
+        comments += [child.comment, *child.head, *child.foot]
     for node in nodes:
         node.source = source
         node.start += offset
@@ -150,19 +150,19 @@ def _in_brackets(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int 
 
 def _comments(item: Item) -> list[Comment]:
     """Return the comments in and around an item."""
-    parts = [item, *parts_below(item.value)]
-    found = [[*part.head, *part.foot, part.comment, part.value.comment] for part in parts]
+    children = [item, *children_below(item.value)]
+    found = [[*child.head, *child.foot, child.comment, child.value.comment] for child in children]
     return [comment for group in found for comment in group if comment is not None]
 
 
-def _emptied(node: SequenceNode, part: Part | None) -> list[Edit]:
+def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
     """Write ``[]`` behind the key of a block list, with the comment that stands there behind it."""
     source = node.source
-    if not isinstance(part, Entry):
+    if not isinstance(child, Entry):
         raise InputError(node.problem("all items of a list in a list cannot be taken out", "write it as []"))
-    colon = source.text.find(":", part.key.end, node.start)
+    colon = source.text.find(":", child.key.end, node.start)
     if colon < 0:
-        raise InputError(part.key.problem("all items of this list cannot be taken out", "write `key: []`"))
+        raise InputError(child.key.problem("all items of this list cannot be taken out", "write `key: []`"))
     end = lines(node.items[-1])[1]
     kept = source.text[colon + 1 : line_end(source, colon)]
     return [Edit(colon + 1, end, " []" + kept, node, reads=[])]
@@ -185,13 +185,13 @@ def _on_lines(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | N
         for old, item in zip(gone, run, strict=False):
             start, end = lines(old)
             text = newline.join(indent + line if line else "" for line in item.block)
-            edits.append(Edit(start, end, text, node, parts=[item.reads], gone=[old]))
+            edits.append(Edit(start, end, text, node, new=[item.reads], gone=[old]))
         edits += [_without(node, old) for old in gone[len(run) :]]
         for item in run[len(gone) :]:
             text = newline.join(indent + line if line else "" for line in item.block)
             last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
             at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
-            edits.append(Edit(at, at, newline + text if last else text + newline, node, parts=[item.reads]))
+            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[item.reads]))
     return edits
 
 

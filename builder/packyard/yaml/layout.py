@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from packyard.errors import InputError
-from packyard.yaml.node import Alias, Collection, Comment, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode
+from packyard.yaml.node import Alias, Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.rewritten import WIDTH
 from packyard.yaml.scalar import double_quoted, is_plain_text
 
@@ -60,24 +60,24 @@ def _collection(node: Collection, indent: str) -> Iterator[str]:
     return items(node.items, indent)
 
 
-def _value(start: str, part: Part, indent: str, deeper: str) -> Iterator[str]:
+def _value(start: str, child: Child, indent: str, deeper: str) -> Iterator[str]:
     """Write what stands behind a key or a dash: on its line, or on the lines below."""
-    value = part.value
-    comment = value.comment or part.comment
+    value = child.value
+    comment = value.comment or child.comment
     behind = f" {comment.text}" if comment else ""
     if isinstance(value, Scalar):
         first, *rest = _scalar(value, deeper)
         yield (f"{start} {first}" if first else start) + behind
         yield from rest
     elif isinstance(value, Alias):
-        yield f"{start} *{value.anchor}" + (f" {part.comment.text}" if part.comment else "")
+        yield f"{start} *{value.anchor}" + (f" {child.comment.text}" if child.comment else "")
     elif isinstance(value, Collection):
         text = _in_brackets(value, start)
         if text:
             yield f"{start} {text}{behind}"
             return
         yield (f"{start} &{value.anchor}" if value.anchor else start) + behind
-        inner = indent if isinstance(value, SequenceNode) and isinstance(part, Entry) else deeper
+        inner = indent if isinstance(value, SequenceNode) and isinstance(child, Entry) else deeper
         yield from _collection(value, inner)
 
 
@@ -86,7 +86,7 @@ def _in_brackets(node: Collection, start: str) -> str:
 
     It stands behind ``start`` and a blank.
     """
-    if not node.parts:
+    if not node.children:
         return _anchored(node, "{}" if isinstance(node, MappingNode) else "[]")
     if not node.flow or not all(map(_fits_brackets, _below(node))):
         return ""
@@ -94,16 +94,16 @@ def _in_brackets(node: Collection, start: str) -> str:
     return "".join(text) if _flow(node, len(start) + 1, text) <= WIDTH or _fits(text, len(start) + 1) else ""
 
 
-def _below(node: Collection) -> Iterator[Part]:
-    for part in node.parts:
-        yield part
-        if isinstance(part.value, Collection):
-            yield from _below(part.value)
+def _below(node: Collection) -> Iterator[Child]:
+    for child in node.children:
+        yield child
+        if isinstance(child.value, Collection):
+            yield from _below(child.value)
 
 
-def _fits_brackets(part: Part) -> bool:
-    value = part.value
-    if part.head or part.foot or part.comment or value.comment:
+def _fits_brackets(child: Child) -> bool:
+    value = child.value
+    if child.head or child.foot or child.comment or value.comment:
         return False
     return not isinstance(value, Scalar) or (value.style not in "|>" and "\n" not in value.lexeme)
 
@@ -122,9 +122,9 @@ def _flow(node: Node, column: int, text: list[str]) -> int:
         _check(node)
         opening, closing = ("{", "}") if isinstance(node, MappingNode) else ("[", "]")
         text.append(_anchored(node, opening))
-        for number, part in enumerate(node.parts):
-            text.append((", " if number else "") + (f"{_key(part)}: " if isinstance(part, Entry) else ""))
-            _flow(part.value, 0, text)
+        for number, child in enumerate(node.children):
+            text.append((", " if number else "") + (f"{_key(child)}: " if isinstance(child, Entry) else ""))
+            _flow(child.value, 0, text)
         text.append(closing)
     return column + sum(map(len, text[start:]))
 

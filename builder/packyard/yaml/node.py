@@ -129,7 +129,7 @@ class Alias(Node):
         self.anchor = anchor
 
 
-class Part:
+class Child:
     """One entry of a mapping or one item of a sequence, with the comments around it.
 
     ``head`` are the comment lines directly above, ``foot`` those below that are indented deeper than what follows;
@@ -148,7 +148,7 @@ class Part:
         self.comment: Comment | None = None
 
 
-class Entry(Part):
+class Entry(Child):
     """A key and its value."""
 
     __slots__ = ("key",)
@@ -163,7 +163,7 @@ class Entry(Part):
         return self.key.value if isinstance(self.key, Scalar) else ""
 
 
-class Item(Part):
+class Item(Child):
     """A value in a sequence."""
 
     __slots__ = ()
@@ -182,7 +182,7 @@ class Collection(Node):
         self.anchor = anchor
 
     @property
-    def parts(self) -> list[Any]:
+    def children(self) -> list[Any]:
         """The entries of a mapping, or the items of a sequence."""
         raise NotImplementedError
 
@@ -199,7 +199,7 @@ class MappingNode(Collection):
         self._indexed: tuple[list[Entry], int] | None = None  # the entries that it was made for, and their number
 
     @property
-    def parts(self) -> list[Any]:
+    def children(self) -> list[Any]:
         """The entries."""
         return self.entries
 
@@ -252,7 +252,7 @@ class SequenceNode(Collection):
         self.items: list[Item] = []
 
     @property
-    def parts(self) -> list[Any]:
+    def children(self) -> list[Any]:
         """The items."""
         return self.items
 

@@ -20,6 +20,7 @@ from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit, apply, in_order
 from packyard.yaml.node import (
     Alias,
+    Child,
     Collection,
     Comment,
     Document,
@@ -27,12 +28,11 @@ from packyard.yaml.node import (
     Item,
     MappingNode,
     Node,
-    Part,
     Scalar,
     SequenceNode,
     Source,
 )
-from packyard.yaml.span import attached, column, header_comment, parts_below
+from packyard.yaml.span import attached, children_below, column, header_comment
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class _Stretch:
 
     @property
     def is_sound(self) -> bool:
-        """Whether they are parts of one block collection, and nothing else, when they are read alone."""
+        """Whether they are children of one block collection, and nothing else, when they are read alone."""
         try:
             documents = self.documents
         except InputError:
@@ -146,7 +146,7 @@ class _Stretch:
 def _sense(edit: Edit, start: int) -> object:
     node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
     gone = tuple((type(one), one.start - start) for one in edit.gone)
-    said = repr((edit.reads, edit.parts, edit.comments))
+    said = repr((edit.reads, edit.new, edit.comments))
     return edit.start - start, edit.end - start, edit.replacement, node, gone, said
 
 
@@ -170,17 +170,17 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document],
 
 
 def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> tuple[int, int] | None:
-    """Return the lines of the innermost part around what an edit changes that has lines of its own."""
+    """Return the lines of the innermost child around what an edit changes that has lines of its own."""
     target = edit.node
-    if target is None or isinstance(target, Part):
+    if target is None or isinstance(target, Child):
         return None
-    chosen: Part | None = None
+    chosen: Child | None = None
     root = next((item.root for item in reversed(documents) if item.root and item.root.start <= target.start), None)
     node: Node | None = root
     while isinstance(node, Collection) and not node.flow and node is not target:
-        parts = node.parts
-        place = bisect_right(parts, target.start, key=lambda part: part.start)
-        inside = parts[place - 1] if place else None
+        children = node.children
+        place = bisect_right(children, target.start, key=lambda child: child.start)
+        inside = children[place - 1] if place else None
         if inside is None or inside.value.end < target.end:
             break
         if _begins_its_line(source, inside):
@@ -191,16 +191,16 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
     start = source.line_start(chosen.start)
     if edit.start < start:
         return None
-    # The next line that is no deeper than the part, but for blank ones and comments, is not the part's any more.
+    # The next line that is no deeper than the child, but for blank ones and comments, is not the child's any more.
     outer = column(chosen)
     end = re.compile(rf"\n {{0,{outer}}}[^ \t\r\n#]").search(source.text, max(edit.end - 1, chosen.value.end - 1))
     return start, end.start() + 1 if end else len(source.text)
 
 
-def _begins_its_line(source: Source, part: Part) -> bool:
-    before = source.text[source.line_start(part.start) : part.start]
+def _begins_its_line(source: Source, child: Child) -> bool:
+    before = source.text[source.line_start(child.start) : child.start]
     own = before.strip(" ")
-    return own == ("-" if isinstance(part, Item) else "")
+    return own == ("-" if isinstance(child, Item) else "")
 
 
 # What is compared.
@@ -224,12 +224,12 @@ class _Proof:
             self.regions[id(edit)] = (start + shift, start + shift + len(edit.replacement))
             shift += len(edit.replacement) - (edit.end - edit.start)
             self._plan(edit)
-        self.pinned: list[tuple[int, str]] = []  # comments between parts: those that have to be there
+        self.pinned: list[tuple[int, str]] = []  # comments between children: those that have to be there
         self.found: list[tuple[int, str]] = []  # and those that are
 
     def _plan(self, edit: Edit) -> None:
         comments = [one for one in edit.gone if isinstance(one, Comment)]
-        parts = [one for one in edit.gone if isinstance(one, Part)]
+        children = [one for one in edit.gone if isinstance(one, Child)]
         for number, comment in enumerate(comments):
             self.replaced[comment.start - self.offset] = () if number else edit.comments
         if edit.node is None:
@@ -237,15 +237,15 @@ class _Proof:
         key = self._key(edit.node)
         if edit.reads is not None:
             self.exchanged[key] = edit
-        elif edit.parts or parts:
+        elif edit.new or children:
             self.within.setdefault(key, []).append(edit)
-            self.gone.update(map(self._key, parts))
+            self.gone.update(map(self._key, children))
         elif edit.comments and not comments:
             above = edit.start <= edit.node.start
             self.added.setdefault(key, []).extend((above, text) for text in edit.comments)
 
-    def _key(self, one: Node | Part) -> _Key:
-        """Return what tells a node or a part from others that begin where it begins."""
+    def _key(self, one: Node | Child) -> _Key:
+        """Return what tells a node or a child from others that begin where it begins."""
         return type(one), one.start - self.offset
 
     def compare(self, before: list[Document], after: list[Document]) -> None:
@@ -260,7 +260,7 @@ class _Proof:
             if old.root is not None and new.root is not None:
                 self._value(old.root, new.root)
                 self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
-        # in the order of the text, as a comment may have become the neighbour of another part
+        # in the order of the text, as a comment may have become the neighbour of another child
         if [text for _, text in sorted(self.pinned)] != [text for _, text in sorted(self.found)]:
             at = self.pinned[0][0] if self.pinned else 0
             raise self._differs(at, "a comment would be lost, or belong to something else")
@@ -290,7 +290,7 @@ class _Proof:
             assert isinstance(new, Collection)
             if old.flow != new.flow:
                 raise self._differs(old.start, "a value that nobody sets would change")
-            self._parts(old, new)
+            self._children(old, new)
 
     def _exchanged(self, old: Node, new: Node, edit: Edit) -> None:
         start, end = self.regions[id(edit)]
@@ -298,50 +298,50 @@ class _Proof:
             raise self._differs(old.start, "it would not read as the value that is set")
         if not _has_same_properties(old, new):
             raise self._differs(old.start, "an anchor or a tag would change")
-        inside = [comment.text for part in parts_below(new) for comment in _bound(part)]
+        inside = [comment.text for child in children_below(new) for comment in _bound(child)]
         if inside != list(edit.comments):
             raise self._differs(old.start, "a comment would be lost, or belong to something else")
         self._leave(old, None, old)
-        self._arrive(parts_below(new))
+        self._arrive(children_below(new))
 
-    def _parts(self, old: Collection, new: Collection) -> None:
+    def _children(self, old: Collection, new: Collection) -> None:
         edits = self.within.get((type(old), old.start), [])
-        arrived: dict[int, list[Part]] = {id(edit): [] for edit in edits}
+        arrived: dict[int, list[Child]] = {id(edit): [] for edit in edits}
         starts = [self.regions[id(edit)][0] for edit in edits]
-        staying: list[Part] = []
-        for part in new.parts:
-            place = bisect_right(starts, part.start)
+        staying: list[Child] = []
+        for child in new.children:
+            place = bisect_right(starts, child.start)
             edit = edits[place - 1] if place else None
-            if edit is not None and part.start < self.regions[id(edit)][1]:
-                arrived[id(edit)].append(part)
+            if edit is not None and child.start < self.regions[id(edit)][1]:
+                arrived[id(edit)].append(child)
             else:
-                staying.append(part)
+                staying.append(child)
         for edit in edits:
-            if not _are(arrived[id(edit)], edit.parts):
+            if not _are(arrived[id(edit)], edit.new):
                 raise self._differs(old.start, "what is added would not read as what was asked for")
-            bound = [comment.text for part in arrived[id(edit)] for comment in _bound(part)]
+            bound = [comment.text for child in arrived[id(edit)] for comment in _bound(child)]
             bound += [
                 comment.text
-                for part in arrived[id(edit)]
-                for below in parts_below(part.value)
+                for child in arrived[id(edit)]
+                for below in children_below(child.value)
                 for comment in _bound(below)
             ]
             if bound != list(edit.comments):
                 raise self._differs(old.start, "a comment would belong to something else")
-            for part in arrived[id(edit)]:
-                self._arrive([part, *parts_below(part.value)])
+            for child in arrived[id(edit)]:
+                self._arrive([child, *children_below(child.value)])
         left = []
-        for part in old.parts:
-            if (type(part), part.start) in self.gone:
-                self._leave(part.value, part, old)
+        for child in old.children:
+            if (type(child), child.start) in self.gone:
+                self._leave(child.value, child, old)
             else:
-                left.append(part)
+                left.append(child)
         if len(left) != len(staying):
             raise self._differs(old.start, "more or less would be here than was asked for")
         for one, other in zip(left, staying, strict=True):
-            self._part(one, other)
+            self._child(one, other)
 
-    def _part(self, old: Part, new: Part) -> None:
+    def _child(self, old: Child, new: Child) -> None:
         if isinstance(old, Entry):
             assert isinstance(new, Entry)
             self._value(old.key, new.key)
@@ -353,24 +353,24 @@ class _Proof:
         self.pinned += self._planned([*old.head[: len(old.head) - len(heads)], *old.foot])
         self._arrive([new])
 
-    def _added(self, part: Part, *, above: bool) -> list[str]:
-        """Return the new comments of a part; above an item they are also those of what begins in its line."""
+    def _added(self, child: Child, *, above: bool) -> list[str]:
+        """Return the new comments of a child; above an item they are also those of what begins in its line."""
         if not self.added:
             return []
-        keys = [(type(part), part.start), _key_of(part.value)]
-        node, line = part.value, part.value.source.line_start(part.start)
-        while above and isinstance(node, Collection) and not node.flow and node.parts:
-            if node.source.line_start(node.parts[0].start) != line:
+        keys = [(type(child), child.start), _key_of(child.value)]
+        node, line = child.value, child.value.source.line_start(child.start)
+        while above and isinstance(node, Collection) and not node.flow and node.children:
+            if node.source.line_start(node.children[0].start) != line:
                 break
-            keys.append((type(node.parts[0]), node.parts[0].start))
-            node = node.parts[0].value
+            keys.append((type(node.children[0]), node.children[0].start))
+            node = node.children[0].value
         found = [one for key in dict.fromkeys(keys) for one in self.added.get(key, ()) if one[0] == above]
         for key in keys:
             self.added[key] = [one for one in self.added.get(key, ()) if one[0] != above]
         return [text for _, text in found]
 
     def _comments(self, old: list[Comment], new: list[Comment], position: int, added: list[str]) -> None:
-        """Refuse other comments at a node or a part than those that were there and the new ones."""
+        """Refuse other comments at a node or a child than those that were there and the new ones."""
         wanted = [text for _, text in self._planned(old)] + added
         if wanted != [text for _, text in self._found(new)]:
             raise self._differs(position, "a comment here would be lost, or belong to something else")
@@ -385,24 +385,24 @@ class _Proof:
         """Return the places and texts of comments after."""
         return [(comment.start, comment.text) for comment in comments]
 
-    def _leave(self, node: Node, part: Part | None, within: Node) -> None:
-        """Let a node go, or a part of a collection, with its own comments; those that stand below it stay."""
+    def _leave(self, node: Node, child: Child | None, within: Node) -> None:
+        """Let a node go, or a child of a collection, with its own comments; those that stand below it stay."""
         end, outer = node.end, -1
-        if isinstance(within, Collection) and not within.flow and within.parts:
-            outer = column(within.parts[0])
+        if isinstance(within, Collection) and not within.flow and within.children:
+            outer = column(within.children[0])
         elif isinstance(within, Collection):
             end, outer = within.end, len(within.source.text)
-        if part is not None:
-            self.pinned += self._planned(part.head[: len(part.head) - len(attached(part))])
-        for below in [*([part] if part else []), *parts_below(node)]:
+        if child is not None:
+            self.pinned += self._planned(child.head[: len(child.head) - len(attached(child))])
+        for below in [*([child] if child else []), *children_below(node)]:
             below_it = [comment for comment in (*below.head, *below.foot) if comment.start >= end]
             staying = [one for one in below_it if one.column <= outer or not one.own_line]  # or behind a `---`
             self.pinned += self._planned(staying)
 
-    def _arrive(self, parts: Iterable[Part]) -> None:
-        """Note the comments that stand between parts after the change."""
-        for part in parts:
-            self.found += self._found([*part.head[: len(part.head) - len(attached(part))], *part.foot])
+    def _arrive(self, children: Iterable[Child]) -> None:
+        """Note the comments that stand between children after the change."""
+        for child in children:
+            self.found += self._found([*child.head[: len(child.head) - len(attached(child))], *child.foot])
 
 
 def _key_of(node: Node) -> _Key:
@@ -416,13 +416,13 @@ def _has_same_properties(old: Node, new: Node) -> bool:
     return all(getattr(old, name) == getattr(new, name) for name in names)
 
 
-def _behind(node: Node, part: Part | None = None) -> list[Comment]:
+def _behind(node: Node, child: Child | None = None) -> list[Comment]:
     """Return the comments behind a key, behind a dash, and behind a value or the header of a block scalar."""
     found = []
-    if isinstance(part, Entry) and part.key is not node and part.key.comment:
-        found.append(part.key.comment)
-    if part is not None and part.comment:
-        found.append(part.comment)
+    if isinstance(child, Entry) and child.key is not node and child.key.comment:
+        found.append(child.key.comment)
+    if child is not None and child.comment:
+        found.append(child.comment)
     header = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
     if header:
         found.append(header)
@@ -431,19 +431,19 @@ def _behind(node: Node, part: Part | None = None) -> list[Comment]:
     return found
 
 
-def _bound(part: Part) -> list[Comment]:
-    """Return the comments that say something of one part."""
-    return [*attached(part), *_behind(part.value, part)]
+def _bound(child: Child) -> list[Comment]:
+    """Return the comments that say something of one child."""
+    return [*attached(child), *_behind(child.value, child)]
 
 
-def _are(parts: Sequence[Part], planned: Sequence[object]) -> bool:
-    if len(parts) != len(planned):
+def _are(children: Sequence[Child], planned: Sequence[object]) -> bool:
+    if len(children) != len(planned):
         return False
-    for part, wanted in zip(parts, planned, strict=True):
-        if isinstance(part, Entry):
-            if not (isinstance(wanted, tuple) and _reads(part.key, wanted[0]) and _reads(part.value, wanted[1])):
+    for child, wanted in zip(children, planned, strict=True):
+        if isinstance(child, Entry):
+            if not (isinstance(wanted, tuple) and _reads(child.key, wanted[0]) and _reads(child.value, wanted[1])):
                 return False
-        elif not _reads(part.value, wanted):
+        elif not _reads(child.value, wanted):
             return False
     return True
 
@@ -465,11 +465,11 @@ def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
     """Refuse to take out an anchor that an alias uses."""
     gone: set[str] = set()
     for edit in edits:
-        roots: list[Node] = [part.value for part in edit.gone if isinstance(part, Part)]
+        roots: list[Node] = [child.value for child in edit.gone if isinstance(child, Child)]
         if edit.reads is not None and isinstance(edit.node, Collection):
             roots.append(edit.node)
         for root in roots:
-            for node in [root, *(part.value for part in parts_below(root))]:
+            for node in [root, *(child.value for child in children_below(root))]:
                 if isinstance(node, Scalar | Collection) and node.anchor and node is not edit.node:
                     gone.add(node.anchor)
     if gone and any(node.anchor in gone for node in _aliases(Source(source.name, new))):
@@ -479,6 +479,6 @@ def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
 
 def _aliases(source: Source) -> Iterable[Alias]:
     for document in parse_text(source, is_part=True):
-        for part in parts_below(document.root) if document.root else ():
-            if isinstance(part.value, Alias):
-                yield part.value
+        for child in children_below(document.root) if document.root else ():
+            if isinstance(child.value, Alias):
+                yield child.value

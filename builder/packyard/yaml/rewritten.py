@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from packyard.yaml.node import Alias, Collection, Document, Entry, Item, MappingNode, Node, Part, Scalar, SequenceNode
+from packyard.yaml.node import Alias, Child, Collection, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import double_quoted
 
 ELSE = "\0"
@@ -50,7 +50,7 @@ class Line:
         self.text += quote
 
     def begin(self, index: int) -> None:
-        """Write what stands before a part in brackets."""
+        """Write what stands before a child in brackets."""
         self.text += "," if index else ""
         self.folds |= len(self.text) > WIDTH
         self.text += " " if index else ""
@@ -77,58 +77,58 @@ class _Writer:
     def collection(self, node: Collection, indent: int) -> None:
         """Write a block collection on lines of its own."""
         self._lists += isinstance(node, SequenceNode)
-        for part in node.parts:
+        for child in node.children:
             self.lines.append(Line(" " * indent))
-            self._part(part, indent)
+            self._child(child, indent)
         self._lists -= isinstance(node, SequenceNode)
 
-    def _part(self, part: Part, indent: int, *, is_nested: bool = False) -> None:
+    def _child(self, child: Child, indent: int, *, is_nested: bool = False) -> None:
         """Write an entry or an item behind its indentation, which is on the line already."""
-        line, value = self.lines[-1], part.value
+        line, value = self.lines[-1], child.value
         line.inner = indent
-        if isinstance(part, Entry):
-            _key(part.key, line, in_flow=False)
+        if isinstance(child, Entry):
+            _key(child.key, line, in_flow=False)
             line.add(":")
         else:
             line.add("-")
             line.keeps = line.keeps and not _is_moved(value, is_nested=is_nested, in_list=self._lists > 1)
         if not isinstance(value, Collection) or value.flow:
-            self._single(part, indent, line)
-        elif isinstance(part, Item) and not _properties(value) and part.comment is None:
+            self._single(child, indent, line)
+        elif isinstance(child, Item) and not _properties(value) and child.comment is None:
             line.add(" ")
             self._nested(value, indent + 2)
         else:
-            self._block(part, value, indent, line)
+            self._block(child, value, indent, line)
 
     def _nested(self, node: Collection, indent: int) -> None:
         """Write a collection that begins on the line of its dash."""
         self._lists += isinstance(node, SequenceNode)
-        for index, part in enumerate(node.parts):
+        for index, child in enumerate(node.children):
             if index:
                 self.lines.append(Line(" " * indent))
-            self._part(part, indent, is_nested=isinstance(node, SequenceNode))
+            self._child(child, indent, is_nested=isinstance(node, SequenceNode))
         self._lists -= isinstance(node, SequenceNode)
 
-    def _block(self, part: Part, value: Collection, indent: int, line: Line) -> None:
+    def _block(self, child: Child, value: Collection, indent: int, line: Line) -> None:
         head = _properties(value)
         line.add(f" {head}" if head else "")
-        if part.comment:
-            line.add(ELSE if head or isinstance(part, Item) else f" {part.comment.text}")
-        deeper = isinstance(value, MappingNode) or isinstance(part, Item)
+        if child.comment:
+            line.add(ELSE if head or isinstance(child, Item) else f" {child.comment.text}")
+        deeper = isinstance(value, MappingNode) or isinstance(child, Item)
         first = len(self.lines)
         self.collection(value, indent + 2 if deeper else indent)
-        self.lines[first].keeps = self.lines[first].keeps and not isinstance(part, Item)
+        self.lines[first].keeps = self.lines[first].keeps and not isinstance(child, Item)
 
-    def _single(self, part: Part, indent: int, line: Line) -> None:
+    def _single(self, child: Child, indent: int, line: Line) -> None:
         """Write a scalar, an alias or a flow collection behind a key or a dash."""
-        value = part.value
+        value = child.value
         if isinstance(value, Scalar) and _is_text(value):
             self._text(value, indent + 2, line)
             return
         if value.start < value.end:
             line.add(" ")
             _flow(value, line, in_flow=False)
-        comment = value.comment or part.comment
+        comment = value.comment or child.comment
         line.add(f" {comment.text}" if comment else "")
 
     def _text(self, node: Scalar, indent: int, line: Line) -> None:
@@ -155,8 +155,8 @@ def _is_moved(value: Node, *, is_nested: bool, in_list: bool) -> bool:
     if not isinstance(value, Collection):
         return False
     if value.flow or is_nested:
-        return bool(value.parts)
-    first = value.parts[0].value
+        return bool(value.children)
+    first = value.children[0].value
     begins = isinstance(first, Collection) if isinstance(value, SequenceNode) else in_list and _is_text(first)
     return begins or bool(_properties(value))
 
@@ -182,16 +182,16 @@ def _flow(node: Node, line: Line, *, in_flow: bool) -> None:
         head = _properties(node)
         line.add(f"{head} " if head else "")
         line.add("{" if isinstance(node, MappingNode) else "[")
-        for index, part in enumerate(node.parts):
+        for index, child in enumerate(node.children):
             line.begin(index)
-            if isinstance(part, Entry):
-                _key(part.key, line, in_flow=True)
+            if isinstance(child, Entry):
+                _key(child.key, line, in_flow=True)
                 line.add(": ")
             is_bare = (
-                isinstance(part, Item) and isinstance(part.value, MappingNode) and part.value.lexeme[0] not in "{&!"
+                isinstance(child, Item) and isinstance(child.value, MappingNode) and child.value.lexeme[0] not in "{&!"
             )
             line.add(ELSE if is_bare else "")  # [a: b], which becomes [{a: b}]
-            _flow(part.value, line, in_flow=True)
+            _flow(child.value, line, in_flow=True)
         line.add("}" if isinstance(node, MappingNode) else "]")
 
 

@@ -1,9 +1,9 @@
-"""Where a node's text ends, what a part's lines are, and how a lexeme is put in the place of another.
+"""Where a node's text ends, what a child's lines are, and how a lexeme is put in the place of another.
 
-args:            <- a part's lines begin with the comments directly above it
+args:            <- a child's lines begin with the comments directly above it
 # about a
 - a # first      <- and end with what stands behind its last line,
-  # more         <- or with comments that are indented deeper than the part
+  # more         <- or with comments that are indented deeper than the child
 # about b
 - b
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from packyard.errors import InputError
-from packyard.yaml.node import Collection, Comment, Item, Node, Part, Scalar, Source
+from packyard.yaml.node import Child, Collection, Comment, Item, Node, Scalar, Source
 from packyard.yaml.scalar import is_plain_text
 
 _PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
@@ -54,22 +54,22 @@ def end_of_lines(node: Node) -> int:
     return line_end(node.source, end)
 
 
-def column(part: Part) -> int:
+def column(child: Child) -> int:
     """Return the column of an entry's key, or of an item's dash."""
-    source = part.value.source
-    line_start = source.line_start(part.start)
-    if isinstance(part, Item):
-        dash = source.text.rfind("-", line_start, part.start)
-        return (dash if dash >= 0 else part.start) - line_start
-    return part.start - line_start
+    source = child.value.source
+    line_start = source.line_start(child.start)
+    if isinstance(child, Item):
+        dash = source.text.rfind("-", line_start, child.start)
+        return (dash if dash >= 0 else child.start) - line_start
+    return child.start - line_start
 
 
-def attached(part: Part) -> list[Comment]:
-    """Return the comments that stand directly above a part, with no blank line between."""
-    source = part.value.source
-    below = source.line_start(part.start)
+def attached(child: Child) -> list[Comment]:
+    """Return the comments that stand directly above a child, with no blank line between."""
+    source = child.value.source
+    below = source.line_start(child.start)
     found: list[Comment] = []
-    for comment in reversed(part.head):
+    for comment in reversed(child.head):
         between = source.text[comment.end : below].strip(" \t") if comment.own_line else "\n"
         if between not in ("\n", "\r\n", "\r"):
             break
@@ -78,18 +78,18 @@ def attached(part: Part) -> list[Comment]:
     return found
 
 
-def lines(part: Part) -> tuple[int, int]:
-    """Return where a part's own lines begin and end, its comments included, the last line break not.
+def lines(child: Child) -> tuple[int, int]:
+    """Return where a child's own lines begin and end, its comments included, the last line break not.
 
-    Refuses a part that shares its first line with something else.
+    Refuses a child that shares its first line with something else.
     """
-    source = part.value.source
-    heads = attached(part)
-    start = source.line_start(heads[0].start if heads and heads[0].own_line else part.start)
-    own = source.text[source.line_start(part.start) : part.start].strip(" \t")
-    if own != ("-" if isinstance(part, Item) else ""):
-        raise InputError(part.value.problem("this cannot be taken out where it stands", "give it lines of its own"))
-    return start, _with_deeper_comments(source, end_of_lines(part.value), column(part))
+    source = child.value.source
+    heads = attached(child)
+    start = source.line_start(heads[0].start if heads and heads[0].own_line else child.start)
+    own = source.text[source.line_start(child.start) : child.start].strip(" \t")
+    if own != ("-" if isinstance(child, Item) else ""):
+        raise InputError(child.value.problem("this cannot be taken out where it stands", "give it lines of its own"))
+    return start, _with_deeper_comments(source, end_of_lines(child.value), column(child))
 
 
 def _with_deeper_comments(source: Source, end: int, outer: int) -> int:
@@ -157,13 +157,13 @@ def text_of(node: Node) -> str | None:
     return node.value if node.style != "plain" or is_plain_text(node.value) else None
 
 
-def parts_below(node: Node) -> list[Part]:
+def children_below(node: Node) -> list[Child]:
     """Return every entry and item below a node."""
-    found: list[Part] = []
+    found: list[Child] = []
     ahead = [node]
     while ahead:
         below = ahead.pop()
         if isinstance(below, Collection):
-            found += below.parts
-            ahead += [part.value for part in below.parts]
+            found += below.children
+            ahead += [child.value for child in below.children]
     return found

@@ -54,10 +54,10 @@ def append(mapping: MappingNode, new: Iterable[Addition], gone: set[str]) -> lis
     kept = [entry for entry in mapping.entries if entry.name not in gone]
     if not kept:
         raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
-    parts = [(item.key, item.reads) for item in new]
+    children = [(item.key, item.reads) for item in new]
     end = kept[-1].value.end
     if mapping.flow:
-        return [Edit(end, end, "".join(f", {item.text}" for item in new), mapping, parts=parts)]
+        return [Edit(end, end, "".join(f", {item.text}" for item in new), mapping, new=children)]
     first = kept[0]
     before = source.text[source.line_start(first.start) : first.start]
     if before.strip(" -"):
@@ -68,5 +68,5 @@ def append(mapping: MappingNode, new: Iterable[Addition], gone: set[str]) -> lis
     at = end if source.text[end - 1] in "\r\n" else next_line(source, end)  # a block scalar ends behind its line
     text = "".join(f"{indent}{item.text}{newline}" for item in new)
     if at == len(source.text) and source.text[at - 1] not in "\r\n":  # no line break at the end of the file
-        return [Edit(at, at, newline + text.removesuffix(newline), mapping, parts=parts)]
-    return [Edit(at, at, text, mapping, parts=parts)]
+        return [Edit(at, at, newline + text.removesuffix(newline), mapping, new=children)]
+    return [Edit(at, at, text, mapping, new=children)]

@@ -137,7 +137,7 @@ class ResourceList:
         if entry is None and self.root.flow:
             at = self.root.end - 1
             parts = [("results", _read(documents))]
-            return [Edit(at, at, f', "results": {_flow(documents)}', self.root, parts=parts)]
+            return [Edit(at, at, f', "results": {_flow(documents)}', self.root, new=parts)]
         if entry is None:
             return [self._append(documents)]
         if isinstance(entry.value, SequenceNode):
@@ -155,7 +155,7 @@ class ResourceList:
         indent = " " * (self.root.start - self.source.line_start(self.root.start))
         lines = "".join(f"{indent}- {_flow(item)}\n" for item in documents)
         text = f"{before}{indent}results:\n{lines}"
-        return Edit(at, at, text, self.root, parts=[("results", _read(documents))])
+        return Edit(at, at, text, self.root, new=[("results", _read(documents))])
 
 
 def _is_null(node: Node) -> bool:
