@@ -1,16 +1,13 @@
-"""The README's table "Creating, deleting and annotating", a test a row: each runs both, and says what either does."""
+"""A test for each row of a table in docs/from-kustomize-cfg.md, "Creating, deleting and annotating": each runs both."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-
-import real
 
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 COMMENT = '# {"$openapi":"n"}'
@@ -298,11 +295,3 @@ def test_a_forgotten_value_is_said_where_3_8_7_prints_an_empty_table(theirs: Sid
     assert [side.returncode for side in done] == [1, 1]
     assert done[0].stderr == ""
     assert "value must be provided" in done[1].stderr
-
-
-def test_every_row_of_the_table_has_its_test() -> None:
-    text = (real.REPOSITORY / "README.md").read_text("utf-8")
-    table = text.split("Creating, deleting and annotating")[1].split("\n\n")[1]
-    rows = re.findall(r"^\| (?!kustomize 3|---)(.*)$", table, re.MULTILINE)
-    tests = [name for name in globals() if name.startswith("test_") and "every_row" not in name]
-    assert len(rows) == len(tests) - 2  # two rows have one more, for what is refused

@@ -1,8 +1,7 @@
-"""The README's table "What differs from kustomize 3.8.7 on purpose", a test a row, each running both."""
+"""A test for each row of a table in docs/from-kustomize-cfg.md, "Setting and listing": each runs both."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-import real
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 
@@ -279,11 +276,3 @@ def test_a_link_that_leads_out_is_refused(both: Both) -> None:
     assert both.theirs.read("outside.yaml").startswith(b"x: new #")
     assert both.ours.set("package", "V", "new").returncode == 1
     assert both.ours.read("outside.yaml").startswith(b"x: old #")
-
-
-def test_every_row_of_the_table_has_its_test() -> None:
-    text = (real.REPOSITORY / "README.md").read_text("utf-8")
-    table = text.split("What differs from kustomize 3.8.7 on purpose")[1].split("\n\n")[1]
-    rows = re.findall(r"^\| (?!kustomize 3|---)(.*)$", table, re.MULTILINE)
-    tests = [name for name in globals() if name.startswith("test_") and "every_row" not in name]
-    assert len(rows) == len(tests) + 1  # that a kill leaves whole files is for test_journal

@@ -1,0 +1,161 @@
+"""Every command of README, CONTRIBUTING and docs/ runs, and what the pages show is seen again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import real
+from documents import pages
+from documents.pages import Block, Session
+
+#: What is not typed: it installs, or runs these very tests or others that have a target of their own.
+ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?|(?:PACKYARD\w+=\S+ )?pytest .*")
+_SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs")
+_KUBECTL = """#!/bin/sh
+# A cluster is not here: what would be applied is kept.
+case "$*" in *"-f -"*) cat >>"$KUBECTL_APPLIED" ;; esac
+"""
+
+SESSIONS = [session for page in pages.PAGES if page.exists() for session in pages.sessions(page)]
+
+
+@pytest.fixture
+def environment(kustomize3: Path, kustomize5: Path, tmp_path: Path) -> dict[str, str]:
+    """What the readers have: packyard, kustomize 5, `kustomize-3.8.7`, and a kubectl without a cluster."""
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
+    write(bin_dir / "kubectl", _KUBECTL)
+    (bin_dir / "kustomize").symlink_to(kustomize5)
+    (bin_dir / "kustomize-3.8.7").symlink_to(kustomize3)
+    own = {
+        "PATH": f"{bin_dir}:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "KUBECTL_APPLIED": str(tmp_path / "applied.yaml"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{who}_{what}": "reader@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+    return {**os.environ, **own}
+
+
+def write(file: Path, text: str) -> None:
+    file.write_text(text, "utf-8")
+    file.chmod(0o755)
+
+
+@pytest.mark.parametrize("page", [page for page in pages.PAGES if page.exists()], ids=lambda page: page.name)
+def test_what_is_shown_stands_right_behind_its_command(page: Path) -> None:
+    """So that it is compared: a block ``text`` or ``diff`` is nothing else."""
+    before = None
+    for block in pages.blocks(page.read_text("utf-8")):
+        if block.kind in ("text", "diff"):
+            assert block.follows, f"{page.name}:{block.line}"
+            assert before, f"{page.name}:{block.line}"
+            assert before.kind.split(" ")[0] == "sh", f"{page.name}:{block.line}"
+        before = block
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session.name)
+def test_commands_do_what_the_page_says(session: Session, environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / ("clone" if session.clone else "empty")
+    folder.mkdir()
+    for name in _SOURCES if session.clone else ():
+        copy = shutil.copytree if (real.REPOSITORY / name).is_dir() else shutil.copy
+        copy(real.REPOSITORY / name, folder / name)
+    follow(session, folder, environment, sources=folder if session.clone else None)
+
+
+def follow(session: Session, folder: Path, environment: dict[str, str], sources: Path | None) -> None:
+    """Type the commands of a session, write its files, and compare what is printed."""
+    printed: str | None = None
+    for block in session.blocks:
+        place = f"{session.page.name}:{block.line}"
+        if block.kind.split(" ")[0] == "sh":
+            printed, folder = typed(block, folder, environment, place)
+        elif block.file and sources and (sources / block.file).exists():
+            compare(block.text.partition("\n")[2], (sources / block.file).read_text("utf-8"), place)
+        elif block.file:
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).write_text(block.text.partition("\n")[2], "utf-8")
+        elif block.follows and printed is not None:
+            compare(block.text, printed, place)
+            printed = None
+
+
+def typed(block: Block, folder: Path, environment: dict[str, str], place: str) -> tuple[str | None, Path]:
+    """Run a block's commands; return what they print, None where none was run, and the folder that they end in."""
+    lines = [line for line in block.text.splitlines() if not ELSEWHERE.fullmatch(line.partition(" #")[0].rstrip())]
+    if not lines:
+        return None, folder
+    left = Path(environment["HOME"]) / "left"
+    script = f"trap 'code=$?; pwd >\"{left}\"; exit $code' EXIT\n" + "\n".join(lines)
+    done = subprocess.run(
+        ["sh", "-e", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == ("refused" in block.kind), f"{place}:\n{block.text}\n{done.stdout}"
+    return done.stdout, Path(left.read_text("utf-8").strip())
+
+
+def compare(shown: str, seen: str, place: str) -> None:
+    """Compare what a page shows with what is seen; ``…`` stands for anything in a line, or for any lines."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()).replace("…", ".*") + r"[ \t]*\n"
+        for line in shown.splitlines()
+    )
+    assert re.fullmatch(pattern, seen if seen.endswith("\n") else seen + "\n"), f"{place}: seen is\n{seen}"
+
+
+def test_notices_what_a_page_gets_wrong(environment: dict[str, str], tmp_path: Path) -> None:
+    def session(text: str) -> Session:
+        page = tmp_path / "page.md"
+        page.write_text(f"<!-- in an empty folder -->\n{text}", "utf-8")
+        return pages.sessions(page)[0]
+
+    good = (
+        "```yaml\n# a/b.yaml\nx: 1\n```\n```sh\ncat a/b.yaml\ncd a\n```\n```yaml\n…\n```\n```sh refused\nexit 1\n```\n"
+    )
+    follow(session(good), tmp_path, environment, None)
+    follow(session("```sh\npwd\n```\n\n```text\n/…\n```\n"), tmp_path, environment, None)
+    for wrong in ("```sh\nexit 1\n```\n", "```sh refused\ntrue\n```\n", "```sh\necho a\n```\n```text\nb\n```\n"):
+        with pytest.raises(AssertionError):
+            follow(session(wrong), tmp_path, environment, None)
+
+
+def test_a_users_commands_apply_what_was_set(environment: dict[str, str], tmp_path: Path) -> None:
+    (session,) = [each for each in SESSIONS if each.page == pages.README and not each.clone]
+    follow(session, tmp_path, environment, None)
+    applied = Path(environment["KUBECTL_APPLIED"]).read_text("utf-8")
+    assert "name: mnist-fp32-training-first-run\n" in applied
+    assert "server: 10.0.0.5\n" in applied
+
+
+def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], tmp_path: Path) -> None:
+    """The README says so where it shows the diff."""
+
+    def run(*command: str) -> None:
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+
+    run("packyard", "get", "mnist-fp32-training-k8s")
+    before = tmp_path / "mnist-fp32-training-k8s/quickstart/mlops/multi-node/user-mounted-nfs"
+    for side in ("ours", "theirs"):
+        shutil.copytree(before, tmp_path / side)
+    run("packyard", "set", "ours", "NFS_SERVER=10.0.0.5")
+    run("kustomize-3.8.7", "cfg", "set", "theirs", "NFS_SERVER", "10.0.0.5")
+    for file in sorted(before.iterdir()):
+        ours = (tmp_path / "ours" / file.name).read_text("utf-8")
+        assert ours == (tmp_path / "theirs" / file.name).read_text("utf-8")

@@ -1,0 +1,35 @@
+"""docs/from-kustomize-cfg.md: every difference has a test that is there, and every such test its row."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import real
+from documents import pages
+
+PAGE = (pages.DOCS / "from-kustomize-cfg.md").read_text("utf-8")
+NAMED = re.findall(r"`(test_\w+)`", PAGE)
+TESTS = real.REPOSITORY / "tests"
+
+
+def defined(file: Path) -> set[str]:
+    return set(re.findall(r"^def (test_\w+)", file.read_text("utf-8"), re.MULTILINE))
+
+
+def test_every_test_that_the_page_names_is_there() -> None:
+    there = set().union(*(defined(file) for file in TESTS.rglob("test_*.py")))
+    assert set(NAMED) - there == set()
+
+
+def test_every_row_names_a_test() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and "---" not in line]
+    assert [row for row in rows if "`test_" not in row and not row.endswith("| test |")] == []
+
+
+@pytest.mark.parametrize("file", ["test_differences_real.py", "test_author_differences.py"])
+def test_every_difference_that_is_tested_is_on_the_page_once(file: str) -> None:
+    (found,) = TESTS.rglob(file)
+    assert {name: NAMED.count(name) for name in defined(found)} == dict.fromkeys(defined(found), 1)

@@ -1,0 +1,86 @@
+"""docs/using.md: the fields that each verb prints with ``-o json`` are those of its table."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import real
+from documents import pages
+from running import packyard
+
+NAME = "mnist-fp32-training-k8s"
+
+
+def documented() -> dict[str, dict[str, set[str]]]:
+    """Return for each verb the fields of its objects, and below each field that is a list those of its items."""
+    found = {}
+    for verbs, _, fields in pages.rows((pages.DOCS / "using.md").read_text("utf-8"), "| verb | an object"):
+        nested = {
+            name: set(re.findall(r"`(\w+)`", inner)) for name, inner in re.findall(r"`(\w+)` \(([^)]*)\)", fields)
+        }
+        own = set(re.findall(r"`(\w+)`", re.sub(r" \([^)]*\)", "", fields)))
+        for verb in re.findall(r"`([^`]+)`", verbs):
+            name = f"{verb} without" if "without" in verbs else verb
+            found[name] = {"": own, **nested}
+    return found
+
+
+def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {"": set()}
+    for item in objects:
+        found[""] |= set(item)
+        for name, value in item.items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                found[name] = found.get(name, set()).union(*value)
+    return found
+
+
+def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path) -> None:
+    def run(*words: object) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(packyard(*words, "-o", "json").stdout)
+        assert found
+        return found
+
+    workspace = ("--workspace", real.REPOSITORY)
+    out, channel = tmp_path / "out", tmp_path / "channel"
+    results = {
+        "build": run("build", NAME, *workspace, "--version", "1.0.0", "--out", out),
+        "build --kustomization": run("build", NAME, *workspace, "--out", tmp_path / "plain", "--kustomization"),
+        "publish": run("publish", NAME, *workspace, "--version", "1.0.0", "--to", channel),
+        "list": run("list"),
+        "list --from": run("list", "--from", channel),
+        "get": run("get", NAME, "--from", channel, "--into", tmp_path),
+        "version": run("version"),
+    }
+    use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"
+    with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
+        file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")
+    results |= {
+        "setters": run("setters", use_case),
+        "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
+        "explain": run("explain", use_case, "WORKERS"),
+        "enable without": run("enable", use_case),
+        "enable": run("enable", use_case, "queue"),
+        "disable": run("disable", use_case, "queue"),
+        "undo": run("undo", use_case),
+        "lint": run("lint", broken(tmp_path)),
+    }
+    table = documented()
+    assert set(table) == {*results, "render"}
+    for verb, objects in results.items():
+        found = seen(objects)
+        for field, names in table[verb].items():
+            assert found.get(field, names) == names, f"{verb} {field}"
+
+
+def broken(folder: Path) -> Path:
+    package = folder / "broken"
+    package.mkdir()
+    (package / "Krmfile").write_text("apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n", "utf-8")
+    (package / "r.yaml").write_text(
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x} # {"$openapi":"NO"}\n', "utf-8"
+    )
+    return package

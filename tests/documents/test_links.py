@@ -1,0 +1,32 @@
+"""Every link of every Markdown file leads to a file of the repository, and to a heading that is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real
+from documents import pages
+
+FILES = pages.markdown_files()
+
+
+@pytest.mark.parametrize("page", FILES, ids=lambda page: str(page.relative_to(real.REPOSITORY)))
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    faults = []
+    for path, anchor in pages.links(page.read_text("utf-8")):
+        target = (page.parent / path).resolve() if path else page
+        if path == "LICENSE" and "docs" in page.relative_to(real.REPOSITORY).parts[:-1]:
+            continue  # a fragment of a package's README, beside whose LICENSE it is shipped
+        if not target.exists():
+            faults.append(f"no file {path}")
+        elif anchor and anchor not in pages.anchors(target.read_text("utf-8")):
+            faults.append(f"no heading {path}#{anchor}")
+    assert not faults
+
+
+def test_finds_links_headings_and_what_is_code() -> None:
+    text = "# A `b` c\n## Two, words!\n## Two words\n[x](y.md#z) `[no](no.md)` [web](https://example.com)\n"
+    assert pages.anchors(text) == {"a-b-c", "two-words", "two-words-1"}
+    assert list(pages.links(text)) == [("y.md", "z")]
