@@ -24,7 +24,7 @@ DOCS = real.REPOSITORY / "docs"
 PAGES = (README, real.REPOSITORY / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
 
 _SESSION = re.compile(r"<!-- in (an empty folder|a clone) -->")
-_FENCE = re.compile(r"^(?P<fence>```+|~~~+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?P<fence>```+|~~~+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ((?:[\w.-]+/)*[\w.-]+)\n")
 
 
@@ -62,7 +62,7 @@ def blocks(text: str) -> list[Block]:
     """Return the fenced blocks of a page."""
     found = []
     end = 0
-    for match in _FENCE.finditer(text):
+    for match in FENCE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         found.append(Block(match["info"].strip(), match["text"], line, not text[end : match.start()].strip()))
         end = match.end()
@@ -88,13 +88,13 @@ def sessions(page: Path) -> list[Session]:
 
 def prose(text: str) -> str:
     """Return a page without its fenced blocks and code in a line."""
-    return re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", _FENCE.sub("", text))
+    return re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", FENCE.sub("", text))
 
 
 def anchors(text: str) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
     found: set[str] = set()
-    for heading in re.findall(r"^#{1,6} +(.+?)[ #]*$", _FENCE.sub("", text), re.MULTILINE):
+    for heading in re.findall(r"^#{1,6} +(.+?)[ #]*$", FENCE.sub("", text), re.MULTILINE):
         plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
         anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
         number = 0

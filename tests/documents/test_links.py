@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,18 @@ def test_finds_links_headings_and_what_is_code() -> None:
     text = "# A `b` c\n## Two, words!\n## Two words\n[x](y.md#z) `[no](no.md)` [web](https://example.com)\n"
     assert pages.anchors(text) == {"a-b-c", "two-words", "two-words-1"}
     assert list(pages.links(text)) == [("y.md", "z")]
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_paths_of_this_repository_that_a_page_names_exist(page: Path) -> None:
+    text = pages.FENCE.sub("", page.read_text("utf-8"))
+    named = re.findall(r"`((?:builder|tests|bases|overlays|packages|docs)/[\w./-]+)`", text)
+    assert [path for path in named if not re.search("[A-Z]{4}", path) and not (real.REPOSITORY / path).exists()] == []
+
+
+def test_targets_that_pages_name_are_in_the_makefile() -> None:
+    there = set(re.findall(r"^([a-z-]+):", (real.REPOSITORY / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {
+        name for page in pages.PAGES for name in re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text("utf-8"), re.M)
+    }
+    assert named - there == set()
