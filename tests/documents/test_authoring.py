@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
-import yaml
 from documents import pages
 from packyard.build import assemble
 from packyard.errors import InputError
