@@ -17,6 +17,7 @@ import real
 
 PACKAGE = "packyard"
 ROOMS = (
+    "dataclass",
     "errors",
     "digest",
     "files",

@@ -17,9 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from packyard.dataclass import dataclass
+
 _MOST_SHOWN = 80  # characters of a value
 
 
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: where it stands, what it is, what to do next.
 
@@ -28,24 +31,12 @@ class Problem:
     not there.
     """
 
-    __slots__ = ("column", "file", "hint", "line", "message", "missing")
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        file: str = "",
-        line: int = 0,
-        column: int = 0,
-        hint: str = "",
-        missing: str = "",
-    ) -> None:
-        self.message = message
-        self.missing = missing
-        self.file = file
-        self.line = line
-        self.column = column
-        self.hint = hint
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    hint: str = ""
+    missing: str = ""
 
     def __str__(self) -> str:
         place = on_one_line(self.file)

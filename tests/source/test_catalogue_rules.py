@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
+from packyard.dataclass import replace
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.rule import Rule, read
@@ -72,7 +73,7 @@ def given(setters: Mapping[str, Setter], values: Mapping[str, str]) -> dict[str,
     wrong = [fault for name, text in values.items() for fault in faults(setters[name], [text])]
     assert not wrong, "the definition refuses it already, the rule has no say"
     examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
-    return {**setters, **{name: setters[name].replaced(value=text) for name, text in {**examples, **values}.items()}}
+    return {**setters, **{name: replace(setters[name], value=text) for name, text in {**examples, **values}.items()}}
 
 
 @each_rule

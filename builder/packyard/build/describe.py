@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase, ShippedValue
+from packyard.dataclass import replace
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -76,7 +77,7 @@ def _with_names(package: PackageFiles) -> dict[str, bytes]:
     """Return the resources with the name of each setter that is still to be set in the place of its value."""
     definitions = read_krmfile(package).definitions
     changed = {
-        name: setter.replaced(value=name)
+        name: replace(setter, value=name)
         for name, setter in definitions.setters.items()
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.dataclass import replace
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.exact import is_number
 from packyard.setters.rules.rule import Rule
@@ -52,7 +53,7 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
             if setter and isinstance(most := sides[1].value, int):
                 known = _length(setter.schema)
                 length = most if known is None else min(most, known)
-                setters[setter.name] = setter.replaced(schema={**setter.schema, "maxLength": length})
+                setters[setter.name] = replace(setter, schema={**setter.schema, "maxLength": length})
     return definitions.with_setters(setters)
 
 

@@ -17,6 +17,7 @@ from packyard.checks import rules
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
+from packyard.dataclass import replace
 from packyard.errors import InputError
 from packyard.kubernetes import job_sets
 from packyard.kubernetes import pod_nodes as pods
@@ -141,7 +142,7 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     reached = [definitions.setters[name] for name in definitions.setters_of(definition)]
     if not any(setter.must_be_set for setter in reached):
         yield node.value
-    examples = {setter.name: setter.replaced(value=setter.example) for setter in reached if setter.example is not None}
+    examples = {setter.name: replace(setter, value=setter.example) for setter in reached if setter.example is not None}
     if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
         return
     changed = definitions.with_setters(examples)

@@ -15,6 +15,7 @@ from packyard.checks.finding import Finding, finding
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
+from packyard.dataclass import replace
 from packyard.errors import BeyondError, InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
@@ -96,7 +97,7 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
     state.tell_pending(tree)
     for package in find_packages(tree, recursive=True):
         files = read_package(tree, package)
-        yield folder / package, files.with_patches(read_resources(tree, package, suffixes=(".json6902",)))
+        yield folder / package, replace(files, patches=read_resources(tree, package, suffixes=(".json6902",)))
 
 
 def _of_parts(here: Workspace) -> list[Finding]:

@@ -135,9 +135,10 @@ def _find(directory: Path, names: Sequence[str]) -> Folder:
     found = folders.find(directory)
     if found is None:
         refuse(_of_old_form(directory, names))
-        problem = Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory))
-        problem.hint = "name the directory of a use case" if not _has_kustomization(directory) else ""
-        raise InputError(problem)
+        hint = "" if _has_kustomization(directory) else "name the directory of a use case"
+        raise InputError(
+            Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory), hint=hint)
+        )
     return found
 
 

@@ -14,34 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.comment import Reference, parse
 from packyard.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.sharing import once
 
 
+@dataclass(frozen=True, slots=True)
 class Binding:
     """A field, and the reference of the comment that binds it."""
 
-    __slots__ = ("comment", "flow", "from_key", "node", "part", "path", "reference")
-
-    def __init__(
-        self,
-        node: Scalar | SequenceNode,
-        path: tuple[Step, ...],
-        reference: Reference,
-        comment: Comment,
-        flow: bool,
-        from_key: bool,
-        part: Child,
-    ) -> None:
-        self.node = node
-        self.path = path
-        self.reference = reference
-        self.comment = comment
-        self.flow = flow  # whether the field stands inside brackets
-        self.part = part  # what the field is the value of
-        self.from_key = from_key  # whether the comment belongs to the key, not to the value
+    node: Scalar | SequenceNode
+    path: tuple[Step, ...]
+    reference: Reference
+    comment: Comment
+    flow: bool  # whether the field stands inside brackets
+    from_key: bool  # whether the comment belongs to the key, not to the value
+    part: Child  # what the field is the value of
 
 
 def find(document: Document) -> list[Binding]:

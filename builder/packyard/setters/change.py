@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
 from packyard.setters.definition import Definitions
@@ -19,60 +20,47 @@ from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import NOTHING_SHIPPED, Copies, Plan, Shipped, plan, plan_unset, without_default
-from packyard.yaml.value import Value
 
 
-class PackageChange(Value):
+@dataclass(frozen=True, slots=True)
+class PackageChange:
     """What was done to one package, or would be: its path below the directory, its files as they were, and the plan."""
 
-    __slots__ = ("before", "package", "plan")
-
-    def __init__(self, package: str, before: PackageFiles, plan: Plan) -> None:
-        self.package = package
-        self.before = before
-        self.plan = plan
+    package: str
+    before: PackageFiles
+    plan: Plan
 
     def bytes_before(self, path: str) -> bytes:
         """Return a file of the package as it was."""
         return self.before.files[path]
 
 
-class Beside(Value):
+@dataclass(frozen=True, slots=True)
+class Beside:
     """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
 
     ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
     others, each with the names of the setters that are reached there.
     """
 
-    __slots__ = ("directory", "packages", "root_dir")
-
-    def __init__(self, root_dir: Path, directory: str, packages: Mapping[str, Collection[str]]) -> None:
-        self.root_dir = root_dir
-        self.directory = directory
-        self.packages = packages
+    root_dir: Path
+    directory: str
+    packages: Mapping[str, Collection[str]]
 
 
-class Request(Value):
+@dataclass(frozen=True, slots=True)
+class Request:
     """What a command asks for: values to set, names to unset, and what is recorded with the values."""
 
-    __slots__ = ("description", "set_by", "unset", "values")
-
-    def __init__(
-        self,
-        values: Mapping[str, Sequence[str]],
-        unset: Sequence[str] = (),
-        *,
-        set_by: str = "",
-        description: str = "",
-    ) -> None:
-        self.values = values
-        self.unset = unset
-        self.set_by = set_by
-        self.description = description
+    values: Mapping[str, Sequence[str]]
+    unset: Sequence[str] = ()
+    set_by: str = ""
+    description: str = ""
 
     def among(self, names: Collection[str]) -> Request:
         """Return what is asked of these setters."""
-        return self.replaced(
+        return replace(
+            self,
             values={name: texts for name, texts in self.values.items() if name in names},
             unset=[name for name in self.unset if name in names],
         )
@@ -113,7 +101,7 @@ def change_setters(
             problems = without_default(package, asked.unset, known)
             left.extend(problems.values())
             told.update(problems)
-            asked = asked.replaced(unset=[name for name in asked.unset if name not in problems])
+            asked = replace(asked, unset=[name for name in asked.unset if name not in problems])
         only_known = recursive or beside is not None
         return plan_values(package, asked, only_known=only_known, rules=True, copies=copies, shipped=known)
 
@@ -286,7 +274,7 @@ def _plan_all(
         try:
             before = read_package(tree, package)
             if where:
-                before = before.replaced(where=where(package))
+                before = replace(before, where=where(package))
             shared = shared or before.kptfile is not None
             if shared and written:
                 before = before.with_files(

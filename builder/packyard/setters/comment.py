@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from packyard.dataclass import dataclass
+
 SETTER_PREFIX = "io.k8s.cli.setters."
 SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
 REF_PREFIX = "#/definitions/"
@@ -29,14 +31,12 @@ _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\
 _PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
 
 
+@dataclass(frozen=True, slots=True)
 class Reference:
     """The definition that a comment names; ``kind`` is setter, substitution or empty: the short form leaves it open."""
 
-    __slots__ = ("kind", "name")
-
-    def __init__(self, kind: str, name: str) -> None:
-        self.kind = kind
-        self.name = name
+    kind: str
+    name: str
 
 
 def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import Reference
-from packyard.yaml.value import Value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -26,49 +26,28 @@ _LONGEST = 1 << 20  # characters of one text: no object of Kubernetes is larger
 _MOST_WORK = 16 << 20  # characters of all texts that are asked for, and of what they are made from
 
 
-class Setter(Value):
+@dataclass(frozen=True, slots=True)
+class Setter:
     """One setter as its definition states it; texts are as written, without quotes.
 
     ``values`` are the definition's listValues, of a list setter; ``default`` and ``example`` are None where the
     definition has none; ``schema`` holds every OpenAPI keyword.
     """
 
-    __slots__ = (
-        *("name", "value", "values", "type", "description", "required", "is_set", "set_by"),
-        *("default", "example", "enum_values", "schema", "file", "line"),
-    )
-
-    def __init__(
-        self,
-        name: str,
-        value: str = "",
-        values: tuple[str, ...] | None = None,
-        type: str = "",  # the keyword's own name
-        description: str = "",
-        required: bool = False,
-        is_set: bool = False,
-        set_by: str = "",
-        default: str | None = None,
-        example: str | None = None,
-        enum_values: Mapping[str, str] = _NOTHING,
-        schema: Mapping[str, object] = _NOTHING,
-        file: str = "",
-        line: int = 0,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.values = values
-        self.type = type
-        self.description = description
-        self.required = required
-        self.is_set = is_set
-        self.set_by = set_by
-        self.default = default
-        self.example = example
-        self.enum_values = enum_values
-        self.schema = schema
-        self.file = file
-        self.line = line
+    name: str
+    value: str = ""
+    values: tuple[str, ...] | None = None
+    type: str = ""  # the keyword's own name
+    description: str = ""
+    required: bool = False
+    is_set: bool = False
+    set_by: str = ""
+    default: str | None = None
+    example: str | None = None
+    enum_values: Mapping[str, str] = _NOTHING
+    schema: Mapping[str, object] = _NOTHING
+    file: str = ""
+    line: int = 0
 
     @property
     def is_list(self) -> bool:
@@ -95,45 +74,34 @@ class Setter(Value):
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-class Substitution(Value):
+@dataclass(frozen=True, slots=True)
+class Substitution:
     """A pattern, and what each marker in it stands for."""
 
-    __slots__ = ("file", "line", "markers", "name", "pattern")
-
-    def __init__(
-        self,
-        name: str,
-        pattern: str,
-        markers: tuple[tuple[str, Reference | None], ...] = (),
-        file: str = "",
-        line: int = 0,
-    ) -> None:
-        self.name = name
-        self.pattern = pattern
-        self.markers = markers
-        self.file = file
-        self.line = line
+    name: str
+    pattern: str
+    markers: tuple[tuple[str, Reference | None], ...] = ()
+    file: str = ""
+    line: int = 0
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with this definition, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-class _Resolved(Value):
+@dataclass(slots=True)
+class _Resolved:
     """What a substitution is made of, with its setters as bits, and what it yields, once that is asked.
 
     ``targets`` are those of its markers, up to one that refers to nothing.
     """
 
-    __slots__ = ("bits", "depth", "fault", "is_broken", "targets", "text")
-
-    def __init__(self, targets: tuple[tuple[str, Setter | Substitution], ...], fault: Problem | None) -> None:
-        self.targets = targets
-        self.bits = 0
-        self.depth = 1
-        self.fault = fault  # its own
-        self.is_broken = fault is not None  # by its own fault or that of a target
-        self.text: str | None = None
+    targets: tuple[tuple[str, Setter | Substitution], ...]
+    fault: Problem | None = None  # its own
+    is_broken: bool = False  # by its own fault or that of a target
+    bits: int = 0
+    depth: int = 1
+    text: str | None = None
 
     @property
     def below(self) -> list[Substitution]:
@@ -141,16 +109,8 @@ class _Resolved(Value):
         return [target for _, target in self.targets if isinstance(target, Substitution)]
 
 
-class _Resolving(Value):
-    """Definitions that know what they were asked; a base of its own, as that is no part of what they are."""
-
-    __slots__ = ("_bits", "_resolved", "_work")
-
-
-class Definitions(_Resolving):
-    """The definitions of one package directory, by name."""
-
-    __slots__ = ("setters", "substitutions")
+class Definitions:
+    """The definitions of one package directory, by name. They remember what each substitution was resolved to."""
 
     def __init__(
         self, setters: Mapping[str, Setter] = _NOTHING, substitutions: Mapping[str, Substitution] = _NOTHING
@@ -209,7 +169,7 @@ class Definitions(_Resolving):
 
     def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
         """Return these definitions with some setters replaced."""
-        return self.replaced(setters={**self.setters, **changed})
+        return Definitions({**self.setters, **changed}, self.substitutions)
 
     def _resolve(self, substitution: Substitution) -> _Resolved:
         """Resolve a substitution after all that it is made of, each once; raises what is wrong with any of them."""
@@ -242,9 +202,9 @@ class Definitions(_Resolving):
             if target is None:
                 what = f"{reference.kind} {reference.name!r}, which is not defined" if reference else "nothing"
                 message = f"marker {marker!r} of substitution {substitution.name!r} refers to {what}"
-                return _Resolved(tuple(targets), substitution.problem(message))
+                return _Resolved(tuple(targets), substitution.problem(message), is_broken=True)
             targets.append((marker, target))
-        return _Resolved(tuple(targets), None)
+        return _Resolved(tuple(targets))
 
     def _join(self, substitution: Substitution, found: _Resolved) -> None:
         """Join what the targets of a substitution are made of."""

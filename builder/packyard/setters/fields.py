@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters import binding as bindings
 from packyard.setters import value
@@ -18,28 +19,23 @@ from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import double_quoted, implicit_type
 from packyard.yaml.span import text_of
-from packyard.yaml.value import Value
 
 
-class Change(Value):
+@dataclass(frozen=True, slots=True)
+class Change:
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
     ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
     """
 
-    __slots__ = ("aliases", "column", "file", "line", "name", "new", "old", "path")
-
-    def __init__(
-        self, name: str, file: str, line: int, column: int, path: str, old: str, new: str, aliases: int = 0
-    ) -> None:
-        self.name = name
-        self.file = file
-        self.line = line
-        self.column = column
-        self.path = path
-        self.old = old
-        self.new = new
-        self.aliases = aliases
+    name: str
+    file: str
+    line: int
+    column: int
+    path: str
+    old: str
+    new: str
+    aliases: int = 0
 
 
 class Fields:

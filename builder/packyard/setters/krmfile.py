@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
@@ -74,8 +75,8 @@ class Krmfile:
         """Take this for the file of another name, which has the same bytes."""
         self.source.name = name
         self.definitions = Definitions(
-            {key: setter.replaced(file=name) for key, setter in self.definitions.setters.items()},
-            {key: item.replaced(file=name) for key, item in self.definitions.substitutions.items()},
+            {key: replace(setter, file=name) for key, setter in self.definitions.setters.items()},
+            {key: replace(item, file=name) for key, item in self.definitions.substitutions.items()},
         )
 
     def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:

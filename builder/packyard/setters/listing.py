@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
@@ -16,7 +17,6 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.yaml.document import decode, parse_shared
 from packyard.yaml.node import Scalar, Source
 from packyard.yaml.sharing import once
-from packyard.yaml.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,59 +26,43 @@ if TYPE_CHECKING:
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
 
 
-class Row(Value):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One setter of one package; texts are as in its definition.
 
     ``values`` are the items of a list setter, None for any other; ``count`` is that of the fields that it reaches,
     itself or through substitutions; ``schema`` holds every OpenAPI keyword of the definition.
     """
 
-    __slots__ = (
-        *("name", "value", "values", "default", "type", "required", "is_set", "set_by", "description", "constraint"),
-        *("schema", "example", "count", "must_be_set", "file", "line"),
-    )
-
-    def __init__(self, setter: Setter, count: int, file: str) -> None:
-        self.name = setter.name
-        self.value = f"[{','.join(setter.values)}]" if setter.values else setter.value
-        self.values = (setter.values or ()) if setter.is_list else None
-        self.default = setter.default
-        self.type = setter.type
-        self.required = setter.required
-        self.is_set = setter.is_set
-        self.set_by = setter.set_by
-        self.description = setter.description
-        self.constraint = _constraint(setter)
-        self.schema = setter.schema
-        self.example = setter.example
-        self.count = count
-        self.must_be_set = setter.must_be_set
-        self.file = file
-        self.line = setter.line
+    name: str
+    value: str
+    values: tuple[str, ...] | None
+    default: str | None
+    type: str
+    required: bool
+    is_set: bool
+    set_by: str
+    description: str
+    constraint: str
+    schema: Mapping[str, object]
+    example: str | None
+    count: int
+    must_be_set: bool
+    file: str
+    line: int
 
 
-class RuleRow(Value):
+@dataclass(frozen=True, slots=True)
+class RuleRow:
     """One rule between setters; ``holds`` is None while a value that it needs is missing."""
 
-    __slots__ = ("broken", "file", "holds", "line", "message", "rule", "setters")
-
-    def __init__(
-        self,
-        rule: str,
-        message: str,
-        setters: tuple[str, ...],
-        holds: bool | None,
-        broken: Problem | None,
-        file: str,
-        line: int,
-    ) -> None:
-        self.rule = rule
-        self.message = message
-        self.setters = setters
-        self.holds = holds
-        self.broken = broken
-        self.file = file
-        self.line = line
+    rule: str
+    message: str
+    setters: tuple[str, ...]
+    holds: bool | None
+    broken: Problem | None
+    file: str
+    line: int
 
 
 def list_rules(package: PackageFiles) -> list[RuleRow]:
@@ -174,7 +158,24 @@ def _tagged_rows(package: PackageFiles) -> list[Row]:
 
 
 def _row(setter: Setter, count: int, package: PackageFiles) -> Row:
-    return Row(setter, count, setter.file or package.where + package.name)
+    return Row(
+        name=setter.name,
+        value=f"[{','.join(setter.values)}]" if setter.values else setter.value,
+        values=(setter.values or ()) if setter.is_list else None,
+        default=setter.default,
+        type=setter.type,
+        required=setter.required,
+        is_set=setter.is_set,
+        set_by=setter.set_by,
+        description=setter.description,
+        constraint=_constraint(setter),
+        schema=setter.schema,
+        example=setter.example,
+        count=count,
+        must_be_set=setter.must_be_set,
+        file=setter.file or package.where + package.name,
+        line=setter.line,
+    )
 
 
 def _constraint(setter: Setter) -> str:

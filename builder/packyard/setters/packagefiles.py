@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from packyard.dataclass import dataclass, replace
 from packyard.setters.krmfile import NAME, Krmfile, parse_krmfile
 from packyard.yaml.document import decode
 from packyard.yaml.node import Source
-from packyard.yaml.value import Value
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
 #: What a Kptfile must hold to define anything.
 DEFINITIONS = b"openAPI"
+_NONE: Mapping[str, bytes] = {}
 
 
-class PackageFiles(Value):
+@dataclass(frozen=True, slots=True)
+class PackageFiles:
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
@@ -26,26 +28,13 @@ class PackageFiles(Value):
     are files of RFC 6902, in which nothing is bound, for those who look at them.
     """
 
-    __slots__ = ("kptfile", "krmfile", "name", "nested", "patches", "resources", "where")
-
-    def __init__(
-        self,
-        krmfile: bytes,
-        resources: Mapping[str, bytes],
-        where: str = "",
-        *,
-        name: str = NAME,
-        kptfile: bytes | None = None,
-        nested: Mapping[str, bytes] | None = None,
-        patches: Mapping[str, bytes] | None = None,
-    ) -> None:
-        self.krmfile = krmfile
-        self.resources = resources
-        self.where = where
-        self.name = name
-        self.kptfile = kptfile
-        self.nested: Mapping[str, bytes] = nested or {}
-        self.patches: Mapping[str, bytes] = patches or {}
+    krmfile: bytes
+    resources: Mapping[str, bytes]
+    where: str = ""
+    name: str = NAME
+    kptfile: bytes | None = None
+    nested: Mapping[str, bytes] = _NONE
+    patches: Mapping[str, bytes] = _NONE
 
     @property
     def is_of_kustomize(self) -> bool:
@@ -60,19 +49,13 @@ class PackageFiles(Value):
 
     def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
         """Return the package with other bytes in some of its files."""
-        return PackageFiles(
-            files.get(self.name, self.krmfile),
-            {path: files.get(path, data) for path, data in self.resources.items()},
-            self.where,
-            name=self.name,
+        return replace(
+            self,
+            krmfile=files.get(self.name, self.krmfile),
+            resources={path: files.get(path, data) for path, data in self.resources.items()},
             kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
             nested={path: files.get(path, data) for path, data in self.nested.items()},
-            patches=self.patches,
         )
-
-    def with_patches(self, patches: Mapping[str, bytes]) -> PackageFiles:
-        """Return the package with these patches."""
-        return self.replaced(patches=patches)
 
 
 def read_krmfile(package: PackageFiles) -> Krmfile:

@@ -9,38 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.plain import to_value
 from packyard.yaml.scalar import double_quoted, is_plain_text
-from packyard.yaml.value import Value
 
 
-class Given(Value):
+@dataclass(frozen=True, slots=True)
+class Given:
     """The texts that a values file gives one setter, more than one for a list setter alone, and the place."""
 
-    __slots__ = ("file", "line", "name", "texts")
-
-    def __init__(self, name: str, texts: list[str], file: str, line: int) -> None:
-        self.name = name
-        self.texts = texts
-        self.file = file
-        self.line = line
+    name: str
+    texts: list[str]
+    file: str
+    line: int
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with what is given, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-class ValuesFile(Value):
+@dataclass(frozen=True, slots=True)
+class ValuesFile:
     """What a values file says."""
 
-    __slots__ = ("description", "given")
-
-    def __init__(self, description: str, given: dict[str, Given]) -> None:
-        self.description = description
-        self.given = given
+    description: str
+    given: dict[str, Given]
 
 
 def parse(data: bytes, file: str) -> ValuesFile:
@@ -55,11 +51,10 @@ def parse(data: bytes, file: str) -> ValuesFile:
         if isinstance(entry.value, SequenceNode):
             nodes = [item.value for item in entry.value.items]
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
-        item = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
-        given[entry.name] = item
         if not nodes:
-            item.texts = [""]  # no item, as NAME= on a command line
-        elif len(texts) != len(nodes):
+            texts = [""]  # no item, as NAME= on a command line
+        item = given[entry.name] = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
+        if nodes and len(texts) != len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
         elif any(to_value(node) is None for node in nodes):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.refusal import refusal
@@ -69,7 +70,7 @@ def _broken(
 ) -> Iterator[Problem]:
     for name, item in given.items():
         changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": next(iter(item.texts), "")}
-        setters[name] = setters[name].replaced(is_set=True, **changed)
+        setters[name] = replace(setters[name], is_set=True, **changed)
     for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in given]

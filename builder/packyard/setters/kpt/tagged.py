@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.kpt.pattern import Pattern, parse
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
@@ -19,26 +20,16 @@ from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, Sequen
 _HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
 
 
+@dataclass(frozen=True, slots=True)
 class Tagged:
     """A field and its pattern; ``entry`` is that of a list, whose comment may stand behind its key."""
 
-    __slots__ = ("comment", "entry", "flow", "node", "path", "pattern")
-
-    def __init__(
-        self,
-        node: Scalar | SequenceNode,
-        path: tuple[Step, ...],
-        pattern: Pattern,
-        comment: Comment,
-        entry: Entry | None,
-        flow: bool,
-    ) -> None:
-        self.node = node
-        self.path = path
-        self.pattern = pattern
-        self.comment = comment
-        self.entry = entry
-        self.flow = flow  # whether the field stands inside brackets
+    node: Scalar | SequenceNode
+    path: tuple[Step, ...]
+    pattern: Pattern
+    comment: Comment
+    entry: Entry | None
+    flow: bool  # whether the field stands inside brackets
 
 
 def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:

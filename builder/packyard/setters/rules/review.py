@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from packyard.dataclass import replace
 from packyard.errors import Problem
 from packyard.setters.definition import Setter
 from packyard.setters.rules.feasible import can_hold
@@ -39,4 +40,4 @@ def _given(rule: Rule, setters: Mapping[str, Setter]) -> Iterator[tuple[str, Map
 
 
 def _by_example(setter: Setter) -> Setter:
-    return setter if setter.example is None or setter.is_list else setter.replaced(value=setter.example, is_set=True)
+    return setter if setter.example is None or setter.is_list else replace(setter, value=setter.example, is_set=True)
