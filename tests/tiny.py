@@ -8,20 +8,16 @@ from pathlib import Path
 
 from packyard.cli import main
 
-FILES = {
-    "LICENSE": "free\n",
-    "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
-    "bases/one/kustomization.yaml": (
-        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [cm.yaml]\n"
-    ),
-    "bases/one/cm.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: "1"\n',
-    "packages/p/package.yaml": (
-        "apiVersion: packyard/v1\nkind: Package\nuseCases:\n  one: {base: one}\n"
-        "model: {name: p, framework: f, category: c, precision: fp32, mode: training}\n"
-    ),
-    "packages/p/docs/00-title.md": "# p {{ version }}\n",
-    "packages/p/files/run.txt": "run\n",
-}
+TREES = Path(__file__).with_name("trees")
+
+
+def read_tree(name: str) -> dict[str, str]:
+    """Return the files of a tree of tests/trees/ by their paths."""
+    root = TREES / name
+    return {file.relative_to(root).as_posix(): file.read_text() for file in sorted(root.rglob("*")) if file.is_file()}
+
+
+FILES = read_tree("workspace")
 POD = """\
 apiVersion: batch/v1
 kind: Job

@@ -87,13 +87,6 @@ def test_the_list_says_which_are_enabled_and_which_fit(folder: Path) -> None:
     assert all(len(line) <= 80 for line in done("enable", cwd=folder).splitlines())
 
 
-@pytest.mark.parametrize("verb", ["enable", "disable"])
-def test_an_unknown_name_gets_the_nearest(verb: str, folder: Path) -> None:
-    refused = packyard(verb, ".", "debgu", cwd=folder)
-    assert refused.returncode == 1
-    assert refused.stderr == "../../options: there is no option 'debgu' (did you mean 'debug'?)\n"
-
-
 def test_disable_needs_a_name(folder: Path) -> None:
     assert packyard("disable", ".", cwd=folder).returncode == 2
 
