@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import packyard
-from packyard.bundle import archive, tar
+from packyard.bundle import tar
 from packyard.bundle.archive import Member, compress, pack, read, unpack
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
@@ -177,21 +177,21 @@ def test_leaves_nothing_behind_when_interrupted(tmp_path: Path, monkeypatch: pyt
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "rename", interrupt)
+    monkeypatch.setattr(os, "rename", interrupt)
     with pytest.raises(KeyboardInterrupt):
         unpack(compress(pack("t", FILES)), tmp_path, top="t")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_loses_no_race_for_the_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_files = archive._write_files
+    rename = os.rename
 
-    def write_and_be_overtaken(top_dir: Path, members: list[Member]) -> None:
-        write_files(top_dir, members)
+    def be_overtaken(old: str, new: str) -> None:
         (tmp_path / "t").mkdir()
         (tmp_path / "t" / "theirs").touch()
+        rename(old, new)
 
-    monkeypatch.setattr(archive, "_write_files", write_and_be_overtaken)
+    monkeypatch.setattr(os, "rename", be_overtaken)
     with pytest.raises(ConflictError, match="exists already"):
         unpack(compress(pack("t", FILES)), tmp_path, top="t")
     assert [path.name for path in tmp_path.rglob("*")] == ["t", "theirs"]

@@ -19,7 +19,7 @@ import pytest
 from faults import Faulty, content, forked, leftovers
 from krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from packyard.errors import ConflictError, UnavailableError
-from packyard.files import atomic, replace
+from packyard.files import atomic, inplace, replace
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
 from running import COMMAND, environment, packyard
@@ -119,10 +119,10 @@ def test_a_file_that_was_written_in_part_is_known_from_one_that_was_edited(sizes
     room = max(sizes)
     for done in range(0, len(new) + 1, 512):
         torn = new[:done] + old.ljust(room, b"\0")[done:]
-        assert atomic.is_torn(torn, old, new)
-        assert not atomic.is_torn(torn + b"mine", old, new)
-        assert not atomic.is_torn(b"M" + torn[1:], old, new)
-    assert not atomic.is_torn(old[:-1], old, new)
+        assert inplace.is_torn(torn, old, new)
+        assert not inplace.is_torn(torn + b"mine", old, new)
+        assert not inplace.is_torn(b"M" + torn[1:], old, new)
+    assert not inplace.is_torn(old[:-1], old, new)
 
 
 def at_call(monkeypatch: pytest.MonkeyPatch, holder: object, name: str, act: Callable[[], object]) -> None:

@@ -15,17 +15,15 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import secrets
-import shutil
 import unicodedata
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from packyard.bundle import paths, tar
+from packyard.bundle import tar
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError, refuse
+from packyard.files import atomic, names
 
 _KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
 
@@ -143,34 +141,14 @@ def write(name: str, members: Iterable[Member], into: Path) -> Path:
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
     if os.path.lexists(target_dir):
         raise _occupied(target_dir)
-    temporary_dir = into / f".{name}.{secrets.token_hex(8)}.tmp"
+    files = ((member.path, member.data, _mode(member)) for member in members)
     try:
-        _write_files(temporary_dir, members)
-        temporary_dir.rename(target_dir)
-    except BaseException as error:
-        shutil.rmtree(temporary_dir, ignore_errors=True)
-        if not isinstance(error, OSError):
-            raise
+        atomic.write_folder(str(target_dir), files)
+    except OSError as error:
         if isinstance(error, (FileExistsError, NotADirectoryError)) or os.path.lexists(target_dir):
             raise _occupied(target_dir) from error
         raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(target_dir))) from error
     return target_dir
-
-
-def _write_files(top_dir: Path, members: Iterable[Member]) -> None:
-    made: set[str] = set()
-    for member in members:
-        parents = member.path.split("/")[:-1]
-        for length in range(len(parents) + 1):
-            folder = "/".join([str(top_dir), *parents[:length]])
-            if folder not in made:
-                os.mkdir(folder, mode=0o755)  # noqa: PTH102  # a text: a `Path` for each takes as long as writing them
-                made.add(folder)
-        mode = 0o755 if member.executable else 0o644
-        with open(f"{top_dir}/{member.path}", "xb", buffering=0, opener=partial(os.open, mode=mode)) as stream:
-            left = memoryview(member.data)
-            while left:
-                left = left[stream.write(left) :]
 
 
 def _size_problems(top: str, files: list[Member]) -> list[Problem]:
@@ -191,7 +169,11 @@ def _size_problems(top: str, files: list[Member]) -> list[Problem]:
 
 
 def _entry(top: str, member: Member) -> tar.TarEntry:
-    return tar.TarEntry(name=f"{top}/{member.path}", mode=0o755 if member.executable else 0o644, data=member.data)
+    return tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data)
+
+
+def _mode(member: Member) -> int:
+    return 0o755 if member.executable else 0o644
 
 
 def _directories(top: str, files: Iterable[str]) -> set[str]:
@@ -203,14 +185,14 @@ def _directories(top: str, files: Iterable[str]) -> set[str]:
 
 
 def _path_problems(top: str, files: list[str]) -> list[Problem]:
-    problems = [Problem("is not the name of a directory", file=repr(top))] if "/" in top or paths.fault(top) else []
+    problems = [Problem("is not the name of a directory", file=repr(top))] if "/" in top or names.fault(top) else []
     for path in files:
-        if reason := paths.fault(path):
+        if reason := names.fault(path):
             problems.append(Problem(f"the path {path!r} {reason}"))
         elif unicodedata.normalize("NFC", path) != path:
             problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
-    problems += [Problem(f"the path {path!r} is there twice") for path in paths.repeated(files)]
-    problems += [Problem(f"the path {path!r} {reason}") for path, reason in paths.collisions(files)]
+    problems += [Problem(f"the path {path!r} is there twice") for path in names.repeated(files)]
+    problems += [Problem(f"the path {path!r} {reason}") for path, reason in names.collisions(files)]
     return problems
 
 
@@ -222,7 +204,7 @@ def _check_entry(entry: tar.TarEntry, limits: Limits) -> None:
         raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
     if len(entry.data) > limits.file_size:
         raise tar.refusal(f"{entry.name!r} is larger than {limits.file_size} bytes")
-    if reason := paths.fault(_name(entry)):
+    if reason := names.fault(_name(entry)):
         raise tar.refusal(f"{entry.name!r} {reason}")
 
 
@@ -235,10 +217,10 @@ def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
     for entry in entries:
         if not f"{_name(entry)}/".startswith(f"{expected}/") or (entry.kind == tar.FILE and "/" not in entry.name):
             raise tar.refusal(f"{entry.name!r} is outside of the top directory {expected!r}")
-    for name in paths.repeated(_name(entry) for entry in entries):
+    for name in names.repeated(_name(entry) for entry in entries):
         raise tar.refusal(f"{name!r} is there twice")
     spelled = (f"{_name(entry)}/" if entry.kind == tar.DIRECTORY else entry.name for entry in entries)
-    for name, reason in paths.collisions(spelled):
+    for name, reason in names.collisions(spelled):
         raise tar.refusal(f"{name!r} {reason}")
     return expected
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from packyard.bundle import paths, reference
 from packyard.bundle import record as json_record
+from packyard.bundle import reference
 from packyard.bundle.record import LIMIT
 from packyard.channel.entry import IndexEntry
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
+from packyard.files import names
 
 KEY = "index/index.json"
 
@@ -37,7 +38,7 @@ class Index:
         """Read an index, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         fields = json_record.parse(data, kind="Index", file=KEY)
         entries = tuple(IndexEntry.parse(item) for item in fields.list("entries"))
-        for name in paths.repeated(map(str, entries)):
+        for name in names.repeated(map(str, entries)):
             raise IntegrityError(Problem(f"{name} is there twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
 

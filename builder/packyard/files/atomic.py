@@ -1,155 +1,101 @@
-"""Replacing one file: by a new one that takes its name and is like it in all but the bytes, or by writing through it.
+"""Files and folders that appear whole: written under another name beside their place, then moved into it.
 
-A file that has another name too, that another file system holds in its place, or whose owner a new one cannot have, is
-written through. That is not one step: who does it keeps both contents until it is done, and can tell by `is_torn` what
-a crash in the middle left.
+A reader sees what was there before, or all of the new bytes. A killed writer leaves at most what `beside` names.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-#: So many files are flushed one by one; the disk's whole queue waits for each of them.
+#: Up to so many files are flushed one by one; each of them waits for the disk's whole queue.
 MANY = 32
-_BLOCK = 512  # no disk writes a part of so many bytes
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def create(file: str, *pieces: bytes) -> int:
-    """Write a file that was not there, for nobody else to read, and return it open."""
-    handle = os.open(file, _NEW, 0o600)
+def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = True) -> None:
+    """Give a file these bytes and this mode in one step.
+
+    ``durable``: they are on the disk when this returns, the name of the file too. Without ``replace`` a file that is
+    there stays as it is, and is a `FileExistsError`; that needs hard links.
+    """
+    staged = beside(file)
+    handle = create(staged, data)
+    try:
+        try:
+            os.fchmod(handle, mode)
+            if durable:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+        (os.replace if replace else os.link)(staged, file)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(staged)
+    if durable:
+        flush(os.path.dirname(file) or os.curdir)
+
+
+def write_folder(folder: str, files: Iterable[tuple[str, bytes, int]]) -> None:
+    """Make a folder of files, each a path, bytes and a mode, in one step; the modes are less the umask.
+
+    Raises `OSError` where something of that name is there, but for an empty folder.
+    """
+    staged = beside(folder)
+    try:
+        made: set[str] = set()
+        for path, data, mode in files:
+            parents = path.split("/")[:-1]
+            for length in range(len(parents) + 1):
+                parent = "/".join([staged, *parents[:length]])
+                if parent not in made:
+                    os.mkdir(parent, mode=0o755)
+                    made.add(parent)
+            os.close(create(f"{staged}/{path}", data, mode=mode))
+        os.rename(staged, folder)
+    except BaseException:
+        import shutil
+
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+
+
+def beside(file: str) -> str:
+    """Return a name beside a file that nobody can guess, ``.<name>.<random>.tmp``."""
+    folder, name = os.path.split(file)
+    return os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
+
+
+def create(file: str, *pieces: bytes, mode: int = 0o600) -> int:
+    """Write a file that was not there, and return it open; its mode is less the umask."""
+    handle = os.open(file, _NEW, mode)
     try:
         for piece in pieces:
-            _write(handle, piece)
+            write_all(handle, piece)
     except BaseException as error:
         os.close(handle)
         os.unlink(file)
-        _name(error, file)
+        name_file(error, file)
         raise
     return handle
 
 
-def stage(staged: str, data: bytes, like: str | None, *, mode: int = 0o644) -> bool:
-    """Write a new file with the owner, mode and extended attributes of another one, or else with ``mode``.
-
-    Say whether it has them: if not it cannot take the other's place.
-    """
-    handle = create(staged, data)
-    try:
-        if like is None:
-            os.fchmod(handle, mode)
-            return True
-        return _dress(handle, like)
-    except OSError as error:
-        _name(error, staged)
-        raise
-    finally:
-        os.close(handle)
-
-
-def _dress(handle: int, like: str) -> bool:
-    state, own = os.lstat(like), os.fstat(handle)
-    try:
-        if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
-            os.fchown(handle, state.st_uid, state.st_gid)
-        wanted, found = attributes(like), attributes(handle)
-        for name in found.keys() - wanted.keys():  # what a folder gives to each new file, say
-            os.removexattr(handle, name)
-        for name, value in wanted.items():
-            if found.get(name) != value:
-                os.setxattr(handle, name, value)
-        os.fchmod(handle, state.st_mode & 0o7777)
-    except OSError:
-        return False
-    return True
-
-
-def attributes(file: str | int) -> dict[str, bytes]:
-    """Return a file's extended attributes, access lists and labels among them; none where there are no such."""
-    if not hasattr(os, "listxattr"):
-        return {}
-    follow = isinstance(file, int)
-    try:
-        names = os.listxattr(file, follow_symlinks=follow)
-        return {name: os.getxattr(file, name, follow_symlinks=follow) for name in names}
-    except OSError as error:
-        if error.errno in (errno.ENOTSUP, errno.ENODATA):
-            return {}
-        raise
-
-
-def can_stand_for(staged: str, file: str) -> bool:
-    """Say whether a staged file has all that the file has, its bytes apart, so that it may take its place."""
-    ours, theirs = os.lstat(staged), os.lstat(file)
-    return (
-        theirs.st_nlink == 1
-        and (ours.st_uid, ours.st_gid, ours.st_mode) == (theirs.st_uid, theirs.st_gid, theirs.st_mode)
-        and attributes(staged) == attributes(file)
-    )
-
-
-def write_through(file: str, old: bytes, new: bytes) -> None:
-    """Give a file other bytes in its place. Raises `OSError`; it has the old ones then, if the disk lets it."""
-    handle = os.open(file, _CHANGE)
-    try:
-        try:
-            _allocate(handle, len(new))
-            _write_at_start(handle, new)
-        except OSError as error:
-            _name(error, file)
-            _write_at_start(handle, old)
-            raise
-    finally:
-        os.close(handle)
-
-
-def _name(error: BaseException, file: str) -> None:
-    """Let an error of a descriptor say which file it is."""
-    if isinstance(error, OSError) and error.filename is None:
-        error.filename = file
-
-
-def _allocate(handle: int, size: int) -> None:
-    """Let a full disk say so now, and not in the middle."""
-    if size and hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(handle, 0, size)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
-                raise
-
-
-def _write_at_start(handle: int, data: bytes) -> None:
-    os.lseek(handle, 0, os.SEEK_SET)
-    _write(handle, data)
-    os.ftruncate(handle, len(data))
-    os.fsync(handle)
-
-
-def _write(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
+    """Write bytes to an open file; one call to the system may write a part of them."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
 
 
-def is_torn(data: bytes, old: bytes, new: bytes) -> bool:
-    """Say whether `write_through` was stopped at work: every block is of the old content, or of the new one."""
-    longest = max(len(old), len(new))
-    if len(data) not in (len(old), len(new), longest):
-        return False
-    before, after = old.ljust(longest, b"\0"), new + old[len(new) :]
-    return all(
-        data[at : at + _BLOCK]
-        in (before[at : at + _BLOCK][: len(data) - at], after[at : at + _BLOCK][: len(data) - at])
-        for at in range(0, len(data), _BLOCK)
-    )
+def name_file(error: BaseException, file: str) -> None:
+    """Let an error of an open file say which file it is."""
+    if isinstance(error, OSError) and error.filename is None:
+        error.filename = file
 
 
 def flush_all(files: Sequence[str]) -> None:
-    """Let files be on the disk: one by one while they are few."""
+    """Wait until files are on the disk: one by one while they are few."""
     if len(files) > MANY:
         os.sync()
         return
@@ -158,12 +104,12 @@ def flush_all(files: Sequence[str]) -> None:
 
 
 def flush(path: str) -> None:
-    """Let a file or folder be on the disk."""
+    """Wait until a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
     except OSError as error:
-        _name(error, path)
+        name_file(error, path)
         raise
     finally:
         os.close(handle)

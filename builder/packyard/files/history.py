@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
-from packyard.files import paths, regular
+from packyard.files import atomic, paths, regular
 from packyard.files.replace import UnfinishedError
 from packyard.files.tree import Tree
 
@@ -51,7 +51,7 @@ class UndoStep:
 
     def touches(self, directory: str) -> bool:
         """Whether any of the files lies in a directory or below it."""
-        return any(self.path(name).startswith(os.path.join(directory, "")) for name in self.before)
+        return any(paths.is_inside(self.path(name), directory) for name in self.before)
 
     def happened(self, tree: Tree) -> bool:
         """Whether this can be taken back: one that was not seen to be made was, if a file is as it left it."""
@@ -90,7 +90,7 @@ class History:
     ) -> Recording:
         """Keep a change that is about to be made, of files by their real paths; it is kept for good once it is."""
         root = os.path.realpath(root_dir)
-        if not all(str(file).startswith(os.path.join(root, "")) for file in before):  # by links, in its bundle
+        if not all(paths.is_inside(str(file), root) for file in before):  # by links, in its bundle
             root = paths.root_of(root)
         files = {
             str(file).removeprefix(root).lstrip("/"): {"before": _to_text(data), "after": _to_text(after[file])}
@@ -141,17 +141,9 @@ class History:
             file = self.folder / f"{number:08}.{_PENDING}"
             if file.with_suffix(f".{_DONE}").exists():
                 continue
-            try:
-                handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            except FileExistsError:
-                continue
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(text)
-            except OSError:
-                file.unlink()
-                raise
-            return file
+            with suppress(FileExistsError):
+                os.close(atomic.create(str(file), text))
+                return file
 
     def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
         """Take the oldest entries away, so that those that stay keep the bounds together with the newest."""

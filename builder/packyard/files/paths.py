@@ -4,67 +4,23 @@
     inside("/pkg", "../.profile")          refused: it leads out
     inside("/pkg", "d/cm.yaml")            refused where d is a link to a folder outside of /pkg
 
-And the names that no package may bring, as packyard, a version control system or a file system gives them a meaning.
+Which names a package may bring at all say `names`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections.abc import Iterator
 
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
 
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Literal
-
-#: What nobody sees in a name, HFS+ neither, which knows no case: ``.g\u200cit`` is ``.git`` there.
-_UNSEEN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
-# Patterns are texts, which are compiled where they are used: `set` starts without.
-# Controls, backslash (a separator elsewhere), line separators, marks that reorder text on a screen, lone surrogates.
-_FORBIDDEN = "[\x00-\x1f\x7f-\x9f\\\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_SIGNS = r'[<>:"|?*]'
-_PACKYARDS = r"\.packyard-.*|.*\.packyard-new"
-_VERSION_CONTROL = r"\.(git|hg|svn|bzr)"
-_DEVICE = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
-_SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # what Windows calls a longer name that begins so
 #: What a kustomization may be called.
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MANIFEST = "packyard.json"
 _MANIFEST_LIMIT = 4 << 20  # of the catalogue's the largest has 90 KB
-
-
-def reserved(part: str) -> str:
-    """Say why no package may bring a file or folder of this name; an empty text where it may."""
-    if found := re.search(_FORBIDDEN, part):
-        return f"has the character {found[0]!r} in its name"
-    plain = fold(part, "NFKC").rstrip(". ")
-    if re.fullmatch(_PACKYARDS, plain):
-        return "is a name that packyard keeps for its own work"
-    if re.fullmatch(_SHORT, plain):
-        return "is what Windows calls a folder of a version control system or of packyard"
-    if re.fullmatch(_VERSION_CONTROL, plain):
-        return "is a folder of a version control system, which runs commands that it finds there"
-    if found := re.search(_SIGNS, part):
-        return f"has the character {found[0]!r}, which some file systems cannot hold"
-    if part.endswith((".", " ")):
-        return "ends in a dot or a blank, which some file systems drop"
-    if re.fullmatch(_DEVICE, plain):
-        return "is the name of a device on Windows"
-    return ""
-
-
-def fold(name: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
-    """Return what is equal for names that are one on some file system: case, normalization, what is not seen."""
-    if name.isascii():
-        return name.lower()
-    from unicodedata import normalize
-
-    return normalize(form, normalize(form, name.translate(_UNSEEN)).casefold())
 
 
 def inside(root_dir: str | os.PathLike[str], path: str) -> str:
@@ -76,9 +32,14 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
     if os.path.isabs(path) or ".." in path.split("/") or "\0" in path:
         raise InputError(Problem(f"leads out of {os.fspath(root_dir)}", file=named))
     root, real = os.path.realpath(root_dir), os.path.realpath(named)
-    if real != root and not real.startswith(os.path.join(root, "")):
+    if not is_inside(real, root):
         raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=named))
     return real
+
+
+def is_inside(real: str, root: str) -> bool:
+    """Say whether a real path is a real folder, or lies below it."""
+    return real == root or real.startswith(os.path.join(root, ""))
 
 
 def above(folder: str) -> Iterator[str]:
@@ -130,7 +91,6 @@ class Gate:
 
     def __init__(self, root_dir: str | os.PathLike[str], folders: dict[str, str]) -> None:
         self._root = os.path.realpath(root_dir)
-        self._below = os.path.join(self._root, "")
         self._folders = folders
         self._inside: set[str] = set()
 
@@ -139,7 +99,7 @@ class Gate:
         if path in self._inside:
             return ""
         real = _real_path(path, self._folders)
-        if real != self._root and not real.startswith(self._below):
+        if not is_inside(real, self._root):
             return real
         self._inside.add(path)
         return ""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
-from packyard.files import atomic, regular
+from packyard.files import atomic, inplace, regular
 from packyard.files.journal import DRAFT, JOURNAL, JournalLine, digest, opened
 
 _OLD, _NEW, _TORN = "has its old bytes", "has its new bytes", "was written in part"
@@ -98,14 +98,14 @@ def _go_on(item: JournalLine, handle: int) -> None:
     if item.new is None:
         os.unlink(item.file)
         return
-    if state == _OLD and (item.old is None or atomic.can_stand_for(item.staged, item.file)):
+    if state == _OLD and (item.old is None or inplace.can_stand_for(item.staged, item.file)):
         with suppress(OSError) if item.old else nullcontext():  # a mount, say, is written through
             os.rename(item.staged, item.file)
             return
     old, new = item.old_bytes(handle), _staged_bytes(item)
     if old is None or new is None:
         raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
-    atomic.write_through(item.file, old, new)
+    inplace.write_through(item.file, old, new)
 
 
 def give_back(item: JournalLine, handle: int) -> None:
@@ -124,17 +124,17 @@ def give_back(item: JournalLine, handle: int) -> None:
         raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
     if new is None:
         with suppress(FileExistsError):
-            atomic.stage(item.staged, old, None)
+            inplace.stage(item.staged, old, None)
         os.rename(item.staged, item.file)
         return
     # What took the place of the old file leaves its name to a copy of that.
-    if state == _NEW and not os.path.lexists(item.staged) and atomic.stage(item.staged, old, item.file):
+    if state == _NEW and not os.path.lexists(item.staged) and inplace.stage(item.staged, old, item.file):
         atomic.flush(item.staged)
         if os.lstat(item.file).st_nlink == 1:
             with suppress(OSError):
                 os.rename(item.staged, item.file)
                 return
-    atomic.write_through(item.file, new, old)
+    inplace.write_through(item.file, new, old)
 
 
 def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
@@ -150,7 +150,7 @@ def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
         return _OLD if back or item.new is None or _staged_bytes(item) is not None else _LOST
     if data is not None and item.old and item.new:
         old, new = item.old_bytes(handle), _staged_bytes(item)
-        if old is not None and new is not None and atomic.is_torn(data, old, new):
+        if old is not None and new is not None and inplace.is_torn(data, old, new):
             return _TORN
     return _EDITED
 

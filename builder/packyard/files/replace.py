@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
-from packyard.files import atomic, journal, recovery
+from packyard.files import atomic, inplace, journal, recovery
 from packyard.files.journal import DRAFT, JOURNAL, JournalLine
 
 _THREADS = 8
@@ -140,7 +140,7 @@ def _decide(root: str, changes: Sequence[FileChange], mode: int) -> None:
             if change.new is not None:
                 written.append(change.item.staged)
                 like = change.item.file if change.seen else None
-                same = atomic.stage(change.item.staged, change.new, like, mode=mode)
+                same = inplace.stage(change.item.staged, change.new, like, mode=mode)
                 change.stands = change.stands and same
         atomic.flush_all(written)
         os.rename(written[0], f"{root}/{JOURNAL}")
@@ -223,7 +223,7 @@ def _take_place(change: FileChange) -> None:
         else:
             return
     assert change.old is not None
-    atomic.write_through(item.file, change.old, change.new)
+    inplace.write_through(item.file, change.old, change.new)
 
 
 def _clear(root: str, changes: Iterable[FileChange]) -> None:

@@ -198,7 +198,7 @@ class Tree:
     def _leads(self, link: str) -> str:
         """Return where a link leads, which has to be inside the root."""
         target = os.path.realpath(link)
-        if target != self.root and not target.startswith(os.path.join(self.root, "")):
+        if not paths.is_inside(target, self.root):
             raise _OutsideError(Problem(f"is a link to {target}, outside of {self.root_dir}", file=link))
         return target
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
-from packyard.files import paths, regular
+from packyard.files import names, regular
 from packyard.files.paths import KUSTOMIZATIONS
 from packyard.files.tree import Keep, Tree
 from packyard.options import component
@@ -161,7 +161,7 @@ def _unknown(found: Folder, name: str) -> Problem | None:
     known = found.names()
     if name in known:
         return None
-    if "/" in name or name in (".", "..") or paths.reserved(name):
+    if "/" in name or name in (".", "..") or names.reserved(name):
         message = f"{name!r} is no name of an option: it is that of a folder in {found.shown}"
         return Problem(message, hint=suggest(name.rpartition("/")[2], known))
     if os.path.islink(f"{found.real}/{name}"):

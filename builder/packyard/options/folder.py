@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
-from packyard.files import paths
+from packyard.files import names, paths
 from packyard.files.paths import KUSTOMIZATIONS
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -44,7 +44,7 @@ class Folder:
     def names(self) -> list[str]:
         """Return the names of the options that are there."""
         folders = (entry for entry in os.scandir(self.real) if entry.is_dir(follow_symlinks=False))
-        return sorted(entry.name for entry in folders if not paths.reserved(entry.name) and _holds(entry.path))
+        return sorted(entry.name for entry in folders if not names.reserved(entry.name) and _holds(entry.path))
 
     def name_of(self, component: str) -> str:
         """Return the name of the option that a line of `components` stands for; an empty text for another component."""

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.digest import Digest
 from packyard.errors import PackyardError, UnavailableError
-from packyard.files import regular
+from packyard.files import atomic, regular
 
 LIMIT = 512 * 1024 * 1024
 MAX_AGE = 30 * 24 * 3600
@@ -47,15 +46,9 @@ class Cache:
     def put(self, key: Digest, data: bytes) -> None:
         """Keep bytes under a key, in the place of those that are there."""
         file = self._file(key)
-        new = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                new.write_bytes(_head(key, data) + data)
-                new.replace(file)
-            except BaseException:
-                new.unlink(missing_ok=True)
-                raise
+            atomic.write(str(file), _head(key, data) + data, mode=0o600, durable=False)
         except OSError as error:
             raise UnavailableError(f"{self.folder}: nothing can be kept: {error.strerror or error}") from error
 

@@ -16,17 +16,16 @@ import errno
 import fcntl
 import os
 import random
-import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.channel.stores.store import PATIENCE, MissingStoreError, NotFoundError, TooLongError, check_key
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
-from packyard.files import paths, regular
+from packyard.files import atomic, paths, regular
 from packyard.files.regular import LIMIT
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -79,7 +78,7 @@ class DirectoryStore:
             if found != expected:
                 problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
                 raise ConflictError(Problem(problem, file=str(file)))
-            self._place(file, data, os.replace)
+            _write(file, data)
 
     def _check_root(self) -> None:
         if not self._root_dir.is_dir():
@@ -96,7 +95,7 @@ class DirectoryStore:
     def _create(self, file: Path, data: bytes) -> bool:
         """Create ``file`` exclusively; return False if it is there."""
         try:
-            self._place(file, data, os.link)
+            _write(file, data, replace=False)
         except FileExistsError:
             return False
         except OSError as error:
@@ -109,23 +108,8 @@ class DirectoryStore:
         with self._lock():
             if file.exists():
                 return False
-            self._place(file, data, os.replace)
+            _write(file, data)
             return True
-
-    def _place(self, file: Path, data: bytes, move: Callable[[Path, Path], None]) -> None:
-        """Write ``data`` beside ``file``, durably and readable for all, then ``move`` it into place."""
-        _make_dir(file.parent)
-        temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
-        try:
-            with temporary.open("xb") as stream:
-                os.fchmod(stream.fileno(), 0o644)
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            move(temporary, file)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_dir(file.parent)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -167,6 +151,12 @@ def _read(file: Path, limit: int = LIMIT) -> bytes | None:
     return regular.read(file, limit=limit)
 
 
+def _write(file: Path, data: bytes, *, replace: bool = True) -> None:
+    """Write a file that all may read, in one step and durably."""
+    _make_dir(file.parent)
+    atomic.write(str(file), data, mode=0o644, durable=True, replace=replace)
+
+
 def _check_same(file: Path, data: bytes) -> None:
     found, wanted = Digest.of(regular.read(file)), Digest.of(data)
     if found != wanted:
@@ -192,15 +182,7 @@ def _make_dir(directory: Path) -> None:
     except FileExistsError:
         return  # another writer was faster
     directory.chmod(stat.S_IMODE(directory.stat().st_mode) | 0o755)
-    _sync_dir(directory.parent)
-
-
-def _sync_dir(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    atomic.flush(str(directory.parent))
 
 
 def _raise(error: OSError) -> None:

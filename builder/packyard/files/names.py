@@ -1,0 +1,112 @@
+"""Names that a package may bring: those that mean the same file on every file system, and nothing to a program there.
+
+A path is text with ``/``, relative to a package's folder. Nothing here touches a disk; where a path leads on one says
+`paths`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from typing import Literal
+
+#: What nobody sees in a name, HFS+ neither, which knows no case: ``.g\u200cit`` is ``.git`` there.
+_UNSEEN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
+# Patterns are texts, which are compiled where they are used: `set` starts without.
+# Controls, backslash (a separator elsewhere), line separators, marks that reorder text on a screen, lone surrogates.
+_FORBIDDEN = "[\x00-\x1f\x7f-\x9f\\\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_SIGNS = r'[<>:"|?*]'
+_PACKYARDS = r"\.packyard-.*|.*\.packyard-new"
+_VERSION_CONTROL = r"\.(git|hg|svn|bzr)"
+_DEVICE = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
+_SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # what Windows calls a longer name that begins so
+_LENGTH, _DEPTH = 512, 32  # twice what ustar can hold; keeps the work for a hostile archive small
+
+
+@lru_cache(4096)  # the paths of a bundle are made of a few names
+def reserved(part: str) -> str:
+    """Say why no package may bring a file or folder of this name; an empty text where it may."""
+    if found := re.search(_FORBIDDEN, part):
+        return f"has the character {found[0]!r} in its name"
+    plain = fold(part, "NFKC").rstrip(". ")
+    if re.fullmatch(_PACKYARDS, plain):
+        return "is a name that packyard keeps for its own work"
+    if re.fullmatch(_SHORT, plain):
+        return "is what Windows calls a folder of a version control system or of packyard"
+    if re.fullmatch(_VERSION_CONTROL, plain):
+        return "is a folder of a version control system, which runs commands that it finds there"
+    if found := re.search(_SIGNS, part):
+        return f"has the character {found[0]!r}, which some file systems cannot hold"
+    if part.endswith((".", " ")):
+        return "ends in a dot or a blank, which some file systems drop"
+    if re.fullmatch(_DEVICE, plain):
+        return "is the name of a device on Windows"
+    return ""
+
+
+def fold(name: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
+    """Return what is equal for names that are one on some file system: case, normalization, what is not seen."""
+    if name.isascii():
+        return name.lower()
+    from unicodedata import normalize
+
+    return normalize(form, normalize(form, name.translate(_UNSEEN)).casefold())
+
+
+def fault(path: str) -> str | None:
+    """Say what is wrong with one path, or return None.
+
+    ``a/b`` is fine; ``/a``, ``a/../b``, ``./a``, ``a//b``, ``a/`` and names with a part that is reserved are not.
+    """
+    if path.startswith("/"):
+        return "is an absolute path"
+    parts = path.split("/")
+    if len(path.encode("utf-8", "surrogatepass")) > _LENGTH or len(parts) > _DEPTH:
+        return f"is longer than {_LENGTH} bytes or deeper than {_DEPTH} directories"
+    if ".." in parts:
+        return "leads out of its directory with '..'"
+    if "" in parts or "." in parts:
+        return "has an empty part or a '.' in its path"
+    for part in parts:
+        if reason := reserved(part):
+            return reason if reason.startswith("has") else f"has a part {part!r}, which {reason}"
+    return None
+
+
+def collisions(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (path, what is wrong) for every path that another is in the way of; a directory's path ends in ``/``.
+
+    Two paths collide if a directory of one is a file in the other, or if they, or directories of theirs, differ only
+    in case or in Unicode normalization: on macOS and Windows these are one.
+    """
+    seen: dict[str, tuple[str, bool]] = {}  # folded -> (as first spelled, is it a file)
+    for path in paths:
+        if reason := _claim(seen, path):
+            yield path, reason
+
+
+def _claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
+    prefix, is_file = path.removesuffix("/"), not path.endswith("/")
+    while prefix:
+        spelled, was_file = known = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
+        if spelled != prefix:
+            return f"collides with {spelled!r} where case does not count"
+        if was_file != is_file:
+            return f"needs {prefix!r} to be both a file and a directory"
+        if known is not claimed:
+            return None  # what is above it was claimed with it
+        prefix, is_file = prefix.rpartition("/")[0], False
+    return None
+
+
+def repeated(paths: Iterable[str]) -> Iterator[str]:
+    """Yield every path that was there before, once for each repetition."""
+    seen: set[str] = set()
+    for path in paths:
+        if path in seen:
+            yield path
+        seen.add(path)
