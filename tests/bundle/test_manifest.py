@@ -152,12 +152,12 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "is not JSON"),
-        (b"\xff", "is not JSON"),
+        (b"", "cannot be read as JSON"),
+        (b"\xff", "cannot be read as JSON"),
         (b'{"a": 1, "a": 1}', "a key is there twice"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
-        (b'{"a": "\\ud800"}', "is not JSON that can be kept"),
-        (b"[" * 100_000, "is not JSON that can be kept"),
+        (b'{"a": "\\ud800"}', "cannot be read as JSON"),
+        (b"[" * 100_000, "cannot be read as JSON"),
         (b"[]", "the document: expected an object, found"),
         (b"{}", "apiVersion: is missing"),
         (changed(apiVersion="packyard/v2"), r"found packyard/v2 Bundle \(a newer packyard may have written it\)"),

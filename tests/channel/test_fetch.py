@@ -80,7 +80,7 @@ def test_names_expected_and_found_size(store: DirectoryStore, tmp_path: Path) ->
 
 def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, tmp_path: Path) -> None:
     (tmp_path / "channel" / index.KEY).write_bytes(b"{")
-    with pytest.raises(IntegrityError, match=r"index/index\.json: is not JSON"):
+    with pytest.raises(IntegrityError, match=r"index/index\.json: cannot be read as JSON"):
         fetch(store, "bert@1.9")
 
 

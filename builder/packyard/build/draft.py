@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from packyard.bundle import archive, bundle, record
+from packyard.bundle import archive, bundle
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import ShippedUseCase
+from packyard.bundle.record import Record, list_of, map_of, text
 from packyard.source import idle
 from packyard.source.idle import Idle
 
@@ -58,16 +59,16 @@ class Draft:
     def parse(cls, data: bytes) -> Draft:
         """Read what `to_bytes` wrote."""
         head, _, rest = data.partition(b"\n")
-        fields = record.Record(json.loads(head), file="draft")
+        fields = Record(json.loads(head))
         return cls(
-            name=fields.text("name"),
-            version=fields.text("version"),
-            model=fields.text_map("model"),
+            name=fields.take("name", text),
+            version=fields.take("version", text),
+            model=fields.take("model", map_of(text)),
             members=tuple(archive.read_tar(archive.inflate(rest))[1]),
-            use_cases={path: ShippedUseCase.parse(item) for path, item in fields.map("useCases").items()},
-            images=fields.texts("images"),
-            moved=fields.text_map("moved"),
-            idle=idle.parse(fields.rest()["idle"]),
+            use_cases=fields.take("useCases", map_of(ShippedUseCase.parse)),
+            images=fields.take("images", list_of(text)),
+            moved=fields.take("moved", map_of(text)),
+            idle=fields.take("idle", idle.parse),
         )
 
     def to_bytes(self) -> bytes:
@@ -76,7 +77,7 @@ class Draft:
             "name": self.name,
             "version": self.version,
             "model": dict(self.model),
-            "useCases": {path: use_case.lines() for path, use_case in self.use_cases.items()},
+            "useCases": {path: use_case.document() for path, use_case in self.use_cases.items()},
             "images": list(self.images),
             "moved": dict(self.moved),
             "idle": idle.document(self.idle),

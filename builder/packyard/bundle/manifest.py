@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from packyard.bundle import record, reference
+from packyard.bundle.record import FaultError, Record, checked, digest, flag, list_of, map_of, text
 from packyard.digest import Digest
-from packyard.errors import InputError, IntegrityError, Problem
+from packyard.errors import IntegrityError, Problem
 
 if TYPE_CHECKING:
     from packyard.bundle.archive import Member
@@ -37,24 +39,25 @@ class ShippedUseCase:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, fields: record.Record) -> ShippedUseCase:
+    def parse(cls, value: object) -> ShippedUseCase:
         """Read a use case from its JSON."""
+        fields = Record(value)
         return cls(
-            setters=fields.checked_map("setters", _value),
-            requires=fields.texts("requires") if fields.has("requires") else (),
+            setters=fields.take("setters", map_of(_value)),
+            requires=fields.take("requires", list_of(text), ()),
             extra=fields.rest(),
         )
 
     @classmethod
-    def parse_old(cls, fields: record.Record) -> tuple[ShippedUseCase, tuple[str, ...]]:
-        """Read a use case as bundles had it that told all of each setter; return it and its images."""
-        setters = {name: _old_value(item) for name, item in fields.map("setters").items()}
-        images = fields.texts("images")
-        requires = tuple(_old_requirement(item) for item in fields.list("requirements"))
+    def parse_old(cls, value: object) -> tuple[ShippedUseCase, tuple[str, ...]]:
+        """Read a use case of the older form, which described each setter in full; return it and its images."""
+        fields = Record(value)
+        setters, images = fields.take("setters", map_of(_old_value)), fields.take("images", list_of(text))
+        requires = fields.take("requirements", list_of(_old_requirement))
         return cls(setters=setters, requires=requires, extra=fields.rest()), images
 
-    def lines(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads, a line each."""
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
         requires = {"requires": list(self.requires)} if self.requires else {}
         setters = {name: list(item) if isinstance(item, tuple) else item for name, item in self.setters.items()}
         return {**requires, "setters": setters, **self.extra}
@@ -83,17 +86,20 @@ class Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         if len(data) > LIMIT:
             raise IntegrityError(Problem(f"is longer than {LIMIT} bytes", file=FILE))
-        fields = record.parse(data, kind="Bundle", file=FILE)
-        is_old = not fields.has("images")
+        return record.parse(data, partial(cls._read, data), kind="Bundle", file=FILE)
+
+    @classmethod
+    def _read(cls, data: bytes, fields: Record) -> Manifest:
+        is_old = "images" not in fields
         use_cases, images = _use_cases(fields, is_old=is_old)
         return cls(
-            name=fields.checked("name", reference.check_name),
-            version=fields.checked("version", reference.check_version),
-            model=fields.text_map("model"),
-            files=fields.digest_map("files"),
+            name=fields.take("name", checked(reference.check_name)),
+            version=fields.take("version", checked(reference.check_version)),
+            model=fields.take("model", map_of(text)),
+            files=fields.take("files", map_of(digest)),
             use_cases=use_cases,
-            images=images if is_old else fields.texts("images"),
-            moved=fields.text_map("moved") if fields.has("moved") else {},
+            images=images,
+            moved=fields.take("moved", map_of(text), {}),
             extra=fields.rest(),
             old=data if is_old else b"",
         )
@@ -111,9 +117,9 @@ class Manifest:
             "images": list(self.images),
         }
         moved = {"moved": dict(self.moved)} if self.moved else {}
-        use_cases = {path: record.Lines(use_case.lines()) for path, use_case in sorted(self.use_cases.items())}
-        lines = {"useCases": record.Lines(use_cases), "files": record.Lines(dict(sorted(self.files.items())))}
-        return record.to_lines({**head, **moved, **self.extra, **lines})
+        use_cases = {path: use_case.document() for path, use_case in sorted(self.use_cases.items())}
+        lines = {"useCases": use_cases, "files": dict(sorted(self.files.items()))}
+        return record.to_lines({**head, **moved, **self.extra, **lines}, levels={"useCases": 2, "files": 1})
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError` that names every file which differs, is missing or is extra; itself excepted."""
@@ -142,12 +148,11 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
     return Problem(f"expected {expected}, found {found}", file=path)
 
 
-def _use_cases(fields: record.Record, *, is_old: bool) -> tuple[dict[str, ShippedUseCase], tuple[str, ...]]:
-    """Read the use cases in either form, and the images of those of the older one."""
-    found = fields.map("useCases")
+def _use_cases(fields: Record, *, is_old: bool) -> tuple[dict[str, ShippedUseCase], tuple[str, ...]]:
+    """Read the use cases in either form, and the images, which the older form has in each use case."""
     if not is_old:
-        return {path: ShippedUseCase.parse(item) for path, item in found.items()}, ()
-    read = {path: ShippedUseCase.parse_old(item) for path, item in found.items()}
+        return fields.take("useCases", map_of(ShippedUseCase.parse)), fields.take("images", list_of(text))
+    read = fields.take("useCases", map_of(ShippedUseCase.parse_old))
     images = {image for _, names in read.values() for image in names}
     return {path: use_case for path, (use_case, _) in read.items()}, tuple(sorted(images))
 
@@ -157,13 +162,14 @@ def _value(value: object) -> ShippedValue:
         return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
-    raise InputError("expected a text, a list of texts or null")
+    raise FaultError("expected a text, a list of texts or null")
 
 
-def _old_value(fields: record.Record) -> ShippedValue:
-    for key in ("type", "description"):
-        fields.text(key)
-    required, default = fields.flag("required"), fields.value("default")
+def _old_value(value: object) -> ShippedValue:
+    fields = Record(value)
+    fields.take("type", text)
+    fields.take("description", text)
+    required, default = fields.take("required", flag), fields.take("default", lambda given: given)
     if required or default is None:
         return None
     if isinstance(default, list):
@@ -171,6 +177,7 @@ def _old_value(fields: record.Record) -> ShippedValue:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _old_requirement(fields: record.Record) -> str:
-    fields.text("detail")
-    return f"{fields.text('kind')} {fields.text('name')}".rstrip()
+def _old_requirement(value: object) -> str:
+    fields = Record(value)
+    fields.take("detail", text)
+    return f"{fields.take('kind', text)} {fields.take('name', text)}".rstrip()

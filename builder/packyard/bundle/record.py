@@ -1,8 +1,10 @@
 """JSON that machines write: one spelling for the same content, and typed reading that loses nothing.
 
+    record.take("files", map_of(digest))      the field, or: files.a/b.yaml: 'x' is not a digest …
+
 A reader takes the fields that it knows; the rest is kept and written back, so that an older packyard does not change
-the digest of what a newer one wrote. Reading stops at the first fault, with its path: ``setters.FOO.required``.
-What is read may be made to harm: its size, its depth, the number of its values and the length of numbers are bounded.
+the digest of what a newer one wrote. Reading stops at the first fault. What is read may be hostile: its size, its
+depth, the number of its values and the length of numbers are bounded.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from json.encoder import encode_basestring
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
@@ -26,48 +28,144 @@ _T = TypeVar("_T")
 
 
 def to_bytes(document: Mapping[str, object]) -> bytes:
-    """Return ``document`` as UTF-8 with sorted keys, two spaces and a final newline."""
-    return (_text(document, "") + "\n").encode()
+    """Return a document as UTF-8 with sorted keys, two spaces and a final newline."""
+    return (json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-class Lines:
-    """An object whose fields have a line each in `to_lines`."""
+def to_lines(document: Mapping[str, object], levels: Mapping[str, int]) -> bytes:
+    """Return a document as UTF-8 with a line for each field, in the order given.
 
-    def __init__(self, fields: Mapping[str, object]) -> None:
-        self.fields = fields
-
-
-def to_lines(document: Mapping[str, object]) -> bytes:
-    """Return ``document`` as UTF-8 with a line a field, in the order given; what is no `Lines` is one line."""
-    return (_in_lines(Lines(document), "") + "\n").encode()
+    ``levels`` says of a field how many levels of the objects in it have a line for each field as well.
+    """
+    lines = [_line(key, value, levels.get(key, 0), "  ") for key, value in document.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def _in_lines(value: object, indent: str) -> str:
-    if not isinstance(value, Lines):
-        return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    if not value.fields:
-        return "{}"
-    deeper = indent + "  "
-    lines = [f"{deeper}{encode_basestring(key)}: {_in_lines(item, deeper)}" for key, item in value.fields.items()]
-    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+def _line(key: str, value: object, levels: int, indent: str) -> str:
+    if not levels or not isinstance(value, dict) or not value:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    else:
+        lines = [_line(name, item, levels - 1, indent + "  ") for name, item in value.items()]
+        text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    return f"{indent}{encode_basestring(key)}: {text}"
 
 
-def parse(data: bytes, *, kind: str, file: str) -> Record:
-    """Read the document of an API ``kind``; ``file`` is its name in messages."""
+def parse(data: bytes, read: Callable[[Record], _T], *, kind: str, file: str) -> _T:
+    """Read a document of an API ``kind``, or raise `IntegrityError`; ``file`` is its name in messages."""
     try:
         document = _document(data)
     except (ValueError, RecursionError) as error:
-        raise IntegrityError(Problem(f"is not JSON that can be kept: {error}", file=file)) from error
-    fields = Record(document, file=file)
-    found = f"{fields.text('apiVersion'):.80} {fields.text('kind'):.80}"
-    if found != f"{API_VERSION} {kind}":
-        problem = f"expected {API_VERSION} {kind}, found {found}"
-        raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
-    return fields
+        raise IntegrityError(Problem(f"cannot be read as JSON: {error}", file=file)) from error
+    try:
+        record = Record(document)
+        found = f"{record.take('apiVersion', text):.80} {record.take('kind', text):.80}"
+        if found == f"{API_VERSION} {kind}":
+            return read(record)
+    except FaultError as fault:
+        raise IntegrityError(Problem(f"{fault.path[:200] or 'the document'}: {fault}", file=file)) from fault
+    problem = f"expected {API_VERSION} {kind}, found {found}"
+    raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
+
+
+class FaultError(ValueError):
+    """What a reader does not take; ``path`` says where it stands: ``useCases.multi-node.requires[2]``."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Record:
+    """The fields of one JSON object: each is taken by its name, by a reader of its value."""
+
+    def __init__(self, value: object) -> None:
+        self._left: dict[str, object] = dict(_typed(value, dict, "an object"))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._left
+
+    def take(self, key: str, read: Callable[[object], _T], absent: _T | None = None) -> _T:
+        """Take a field, or ``absent`` where it is not there and may be missing."""
+        if key in self._left:
+            return _read(read, self._left.pop(key), key)
+        if absent is None:
+            raise FaultError("is missing", key)
+        return absent
+
+    def rest(self) -> dict[str, object]:
+        """Return the fields that were not taken."""
+        return dict(self._left)
+
+
+def text(value: object) -> str:
+    """Read a text."""
+    return _typed(value, str, "a text")
+
+
+def flag(value: object) -> bool:
+    """Read true or false."""
+    return _typed(value, bool, "true or false")
+
+
+def size(value: object) -> int:
+    """Read a whole number that is not negative."""
+    number = _typed(value, int, "a whole number")
+    if isinstance(value, bool) or number < 0:
+        raise _wrong("a size", value)
+    return number
+
+
+def digest(value: object) -> Digest:
+    """Read a digest."""
+    return Digest.parse(text(value))
+
+
+def checked(check: Callable[[str], object]) -> Callable[[object], str]:
+    """Return the reader of a text that ``check`` admits."""
+
+    def read(value: object) -> str:
+        found = text(value)
+        check(found)
+        return found
+
+    return read
+
+
+def list_of(read: Callable[[object], _T]) -> Callable[[object], tuple[_T, ...]]:
+    """Return the reader of a list whose items ``read`` takes."""
+    return lambda value: tuple(
+        _read(read, item, f"[{index}]") for index, item in enumerate(_typed(value, list, "a list"))
+    )
+
+
+def map_of(read: Callable[[object], _T]) -> Callable[[object], dict[str, _T]]:
+    """Return the reader of an object whose values ``read`` takes."""
+    return lambda value: {name: _read(read, item, name) for name, item in _typed(value, dict, "an object").items()}
+
+
+def _read(read: Callable[[object], _T], value: object, place: str) -> _T:
+    try:
+        return read(value)
+    except FaultError as fault:
+        dot = "." if fault.path and not fault.path.startswith("[") else ""
+        raise FaultError(str(fault), f"{place}{dot}{fault.path}") from fault
+    except InputError as error:
+        raise FaultError(str(error), place) from error
+
+
+def _typed(value: object, kind: type[_T], name: str) -> _T:
+    if not isinstance(value, kind):
+        raise _wrong(name, value)
+    return value
+
+
+def _wrong(expected: str, found: object) -> FaultError:
+    short = not isinstance(found, (str, list, dict)) or (isinstance(found, str) and len(found) < 80)
+    return FaultError(f"expected {expected}, found {repr(found) if short else type(found).__name__}")
 
 
 def _document(data: bytes) -> object:
-    """Read JSON, or raise `ValueError` for what is none, harms, or could not be written again."""
+    """Read JSON; raise `ValueError` for what is not JSON, does harm, or could not be written again."""
     if len(data) > LIMIT:
         raise ValueError(f"it is longer than {LIMIT} bytes")
     if data.count(b"{") + data.count(b"[") > _GROUPS or data.count(b",") > _VALUES:
@@ -94,132 +192,6 @@ def _items(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return (*value, *value.values())
     return value if isinstance(value, list) else ()
-
-
-def _text(value: object, indent: str) -> str:
-    """Return what ``json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False)`` does, in a third of the time."""
-    deeper = indent + "  "
-    if isinstance(value, str):
-        return encode_basestring(value)
-    if isinstance(value, dict) and value:
-        lines = [f"{deeper}{encode_basestring(key)}: {_text(value[key], deeper)}" for key in sorted(value)]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list | tuple) and value:
-        return "[\n" + ",\n".join(deeper + _text(item, deeper) for item in value) + f"\n{indent}]"
-    return json.dumps(value, allow_nan=False)
-
-
-class Record:
-    """The fields of one JSON object: each is taken by its name and type; `rest` is what nobody took."""
-
-    def __init__(self, value: object, *, file: str, path: str = "") -> None:
-        self._file = file
-        self._path = path
-        if not isinstance(value, dict):
-            raise self._wrong(path, "an object", value)
-        self._left: dict[str, Any] = dict(value)
-
-    def text(self, key: str) -> str:
-        """Take a text."""
-        return self._take(key, str, "a text")
-
-    def has(self, key: str) -> bool:
-        """Say whether a field is there that was not taken."""
-        return key in self._left
-
-    def flag(self, key: str) -> bool:
-        """Take true or false."""
-        return self._take(key, bool, "true or false")
-
-    def size(self, key: str) -> int:
-        """Take a whole number that is not negative."""
-        number = self._take(key, int, "a whole number")
-        if isinstance(number, bool) or number < 0:
-            raise self._wrong(self._at(key), "a size", number)
-        return number
-
-    def checked(self, key: str, check: Callable[[str], object]) -> str:
-        """Take a text that ``check`` admits."""
-        return self._checked(self._at(key), self.text(key), check)
-
-    def digest(self, key: str) -> Digest:
-        """Take a digest."""
-        return Digest(self.checked(key, Digest.parse))
-
-    def value(self, key: str) -> object:
-        """Take whatever is there; it must be."""
-        return self._take(key, object, "a value")
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Take a list of texts."""
-        items = self._take(key, list, "a list")
-        for index, item in enumerate(items):
-            if not isinstance(item, str):
-                raise self._wrong(f"{self._at(key)}[{index}]", "a text", item)
-        return tuple(items)
-
-    def list(self, key: str) -> tuple[Record, ...]:
-        """Take a list of objects."""
-        items = enumerate(self._take(key, list, "a list"))
-        return tuple(Record(item, file=self._file, path=f"{self._at(key)}[{index}]") for index, item in items)
-
-    def map(self, key: str) -> dict[str, Record]:
-        """Take an object whose values are objects."""
-        items = self._take(key, dict, "an object").items()
-        return {name: Record(item, file=self._file, path=f"{self._at(key)}.{name}") for name, item in items}
-
-    def text_map(self, key: str) -> dict[str, str]:
-        """Take an object whose values are texts."""
-        items = self._take(key, dict, "an object")
-        for name, item in items.items():
-            if not isinstance(item, str):
-                raise self._wrong(f"{self._at(key)}.{name}", "a text", item)
-        return dict(items)
-
-    def digest_map(self, key: str) -> dict[str, Digest]:
-        """Take an object whose values are digests."""
-        items = self.text_map(key).items()
-        return {name: Digest(self._checked(f"{self._at(key)}.{name}", text, Digest.parse)) for name, text in items}
-
-    def checked_map(self, key: str, read: Callable[[object], _T]) -> dict[str, _T]:
-        """Take an object whose values ``read`` takes."""
-        found: dict[str, _T] = {}
-        for name, item in self._take(key, dict, "an object").items():
-            try:
-                found[name] = read(item)
-            except InputError as error:
-                raise self._error(f"{self._at(key)}.{name}", str(error)) from error
-        return found
-
-    def rest(self) -> dict[str, object]:
-        """Return the fields that were not taken."""
-        return dict(self._left)
-
-    def _take(self, key: str, kind: type[_T], name: str) -> _T:
-        if key not in self._left:
-            raise self._error(self._at(key), "is missing")
-        value = self._left.pop(key)
-        if not isinstance(value, kind):
-            raise self._wrong(self._at(key), name, value)
-        return value
-
-    def _checked(self, path: str, text: str, check: Callable[[str], object]) -> str:
-        try:
-            check(text)
-        except InputError as error:
-            raise self._error(path, str(error)) from error
-        return text
-
-    def _at(self, key: str) -> str:
-        return f"{self._path}.{key}" if self._path else key
-
-    def _wrong(self, path: str, expected: str, found: object) -> IntegrityError:
-        short = not isinstance(found, (str, list, dict)) or (isinstance(found, str) and len(found) < 80)
-        shown = repr(found) if short else type(found).__name__
-        return self._error(path or "the document", f"expected {expected}, found {shown}")
-
-    def _error(self, path: str, message: str) -> IntegrityError:
-        return IntegrityError(Problem(f"{path[:200]}: {message}", file=self._file))
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

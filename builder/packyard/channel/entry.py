@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from packyard.bundle import reference
+from packyard.bundle import record, reference
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 
 if TYPE_CHECKING:
-    from packyard.bundle import record
     from packyard.bundle.bundle import Bundle
 
 
@@ -46,16 +45,17 @@ class IndexEntry:
         )
 
     @classmethod
-    def parse(cls, fields: record.Record) -> IndexEntry:
+    def parse(cls, value: object) -> IndexEntry:
         """Read an entry from its JSON."""
+        fields = record.Record(value)
         return cls(
-            name=fields.checked("name", reference.check_name),
-            version=fields.checked("version", reference.check_version),
-            tar=fields.digest("tar"),
-            digest=fields.digest("digest"),
-            size=fields.size("size"),
-            use_cases=fields.texts("useCases"),
-            model=fields.text_map("model"),
+            name=fields.take("name", record.checked(reference.check_name)),
+            version=fields.take("version", record.checked(reference.check_version)),
+            tar=fields.take("tar", record.digest),
+            digest=fields.take("digest", record.digest),
+            size=fields.take("size", record.size),
+            use_cases=fields.take("useCases", record.list_of(record.text)),
+            model=fields.take("model", record.map_of(record.text)),
             extra=fields.rest(),
         )
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from packyard.bundle import record as json_record
 from packyard.bundle import reference
-from packyard.bundle.record import LIMIT
+from packyard.bundle.record import LIMIT, Record, list_of
 from packyard.channel.entry import IndexEntry
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
@@ -36,8 +36,11 @@ class Index:
     @classmethod
     def parse(cls, data: bytes) -> Index:
         """Read an index, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
-        fields = json_record.parse(data, kind="Index", file=KEY)
-        entries = tuple(IndexEntry.parse(item) for item in fields.list("entries"))
+        return json_record.parse(data, cls._read, kind="Index", file=KEY)
+
+    @classmethod
+    def _read(cls, fields: Record) -> Index:
+        entries = fields.take("entries", list_of(IndexEntry.parse))
         for name in names.repeated(map(str, entries)):
             raise IntegrityError(Problem(f"{name} is there twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
