@@ -11,9 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packyard.build.requirements import find, images
+from packyard.build.requirements import find
 from packyard.kubernetes import pod_security
-from packyard.kubernetes.pods import pods
+from packyard.kubernetes.images import find as images
+from packyard.kubernetes.pods import find_all
 
 MPI_JOB = """
 apiVersion: kubeflow.org/v2beta1
@@ -169,7 +170,7 @@ def test_a_driver_of_volumes_is_needed() -> None:
 
 def security(text: str) -> str:
     """Return the level that admits pods, and what the next one objects to."""
-    level = pod_security.find(pods(objects(text)))
+    level = pod_security.find(find_all(objects(text)))
     assert level is not None
     assert found(text, "PodSecurity") == [f"PodSecurity {level.name}"]
     return f"{level.name}: {'; '.join(level.objections)}"

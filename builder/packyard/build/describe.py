@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase, ShippedValue
 from packyard.dataclass import replace
+from packyard.kubernetes.images import find as find_images
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -40,7 +41,7 @@ def use_cases(composed: ComposedPackage) -> dict[str, ShippedUseCase]:
 
 def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
     """Return the images that a package pulls, sorted; ``objects`` are those of its use cases by their paths."""
-    found = {image for each in objects.values() for image in requirements.images(each)}
+    found = {image for each in objects.values() for image in find_images(each)}
     for path, data in composed.options.files.items():
         if path != krmfile.NAME:
             found.update(_images_in(Source(path, decode(data, path)[1])))

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase
-from packyard.kubernetes.pods import mapping, text
+from packyard.kubernetes import images
+from packyard.kubernetes.lenient import mapping, text
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.listing import Row, rule_rows
@@ -119,7 +120,7 @@ def _use_case(
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
         beside=item.beside,
         requirements=list(described.requires),
-        images=requirements.images(objects),
+        images=images.find(objects),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from packyard.checks.finding import Finding, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CUSTOM, kind_of
 from packyard.yaml.document import walk
 from packyard.yaml.node import Collection, Entry, MappingNode, Scalar

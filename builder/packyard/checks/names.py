@@ -19,8 +19,7 @@ from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
 from packyard.dataclass import replace
 from packyard.errors import InputError
-from packyard.kubernetes import job_sets
-from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes import job_sets, pods
 from packyard.kubernetes.job_sets import JobSet
 from packyard.kubernetes.kinds import (
     APPS,
@@ -35,6 +34,7 @@ from packyard.kubernetes.kinds import (
     Kind,
     is_kind,
     kind_of,
+    names,
     of,
 )
 from packyard.setters.definition import Definitions, Setter, Substitution
@@ -189,8 +189,9 @@ def _names(root: MappingNode, counts: _Counts) -> Iterator[_Name]:
             yield from (
                 _Name(each, "a container", _LABEL) for each in [container.get("name")] if isinstance(each, Scalar)
             )
-            yield from (_Name(port, "a port", _PORT) for port in pods.names(container.get("ports")))
-        yield from (_Name(volume, "a volume", _LABEL) for volume in pods.volume_names(pod.spec))
+            yield from (_Name(port, "a port", _PORT) for port in names(container.get("ports")))
+        volumes = (volume.get("name") for volume in pod.volumes)
+        yield from (_Name(name, "a volume", _LABEL) for name in volumes if isinstance(name, Scalar))
         for field in ("hostname", "subdomain"):
             each = pod.spec.get(field)
             if isinstance(each, Scalar) and each.value:

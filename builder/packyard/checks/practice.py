@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pod_nodes as pods
-from packyard.kubernetes.kinds import APPS, ARGO, CORE, KUBEFLOW, RBAC, is_kind, kind_of, of
+from packyard.kubernetes import images, pods
+from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, RBAC, is_kind, kind_of, names, of
+from packyard.kubernetes.pods import Pod
 from packyard.setters.comment import parse
 from packyard.setters.definition import Definitions, Setter
 from packyard.yaml.document import mappings, walk
@@ -20,11 +21,6 @@ _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
 _SERVING = of(APPS, ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
-#: Kinds of Argo, whose pods report through the API server and so need a token.
-_ARGO = ("Workflow", "WorkflowTemplate", "CronWorkflow")
-_MOVING = re.compile(
-    r"(^|[-_.])(latest|nightly|main|master|edge|dev|devel|head|stable|current)($|[-_.])", re.IGNORECASE
-)
 _SECRET = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
@@ -56,11 +52,11 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
         if is_kind(root, CORE, "Pod") and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
             yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
-        for template in pods.templates(root):
-            if template is not root:
-                yield from _labelled(template, root, "the pod")
-            yield from _sidecar(template, root)
         for pod in pods.find(root):
+            if pod.template and pod.template is not root:
+                yield from _labelled(pod.template, root, "the pod")
+            if pod.template:
+                yield from _sidecar(pod.template, root)
             yield from _pod(pod, root, package)
 
 
@@ -79,7 +75,7 @@ class _Package:
             if is_kind(root, CORE, "ServiceAccount") and root.text("automountServiceAccountToken") == "false":
                 self.silent.add(metadata.text("name") if metadata else "")
             if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
-                self.trusted |= {name.value for name in pods.names(root.get("subjects"))}
+                self.trusted |= {name.value for name in names(root.get("subjects"))}
 
     def waits(self, node: Node | None) -> bool:
         """Say whether a field waits for a value that somebody has to set."""
@@ -183,27 +179,22 @@ def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
                 )
 
 
-def _pod(pod: pods.Pod, root: MappingNode, package: _Package) -> Iterator[Finding]:
-    is_argo = is_kind(root, ARGO, *_ARGO)
-    if not is_argo:
+def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
+    if not pod.is_argo:  # whose pods report through the API server and so need a token
         yield from _token(pod.spec, package)
     if is_kind(root, KUBEFLOW, "MPIJob"):
         yield from _root_with_group(pod, package)
-    for volume in mappings(pod.spec.get("volumes")):
+    for volume in pod.volumes:
         path = volume.entry("hostPath")
         if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
             message = "a hostPath without type is an empty directory on every node that has none there"
             yield warning("untyped-host-path", path.key.source, path.start, message, "type: Directory")
-    settings = (
-        pod.spec.mapping("securityContext"),
-        (root.mapping("spec", "securityContext") if is_argo else None),
-    )
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
         yield from _command(container, label)
         yield from _resources(container, label)
-        yield from _user(container, label, [container.mapping("securityContext"), *settings])
+        yield from _user(container, label, [container.get("securityContext"), pod.get("securityContext")])
 
 
 def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -217,7 +208,7 @@ def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
     yield warning("token-mounted", spec.source, place.start if place else spec.start, message, hint)
 
 
-def _root_with_group(pod: pods.Pod, package: _Package) -> Iterator[Finding]:
+def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
     """Find what makes ssh ignore its key: fsGroup makes it readable for the group, which ssh forgives others than root.
 
     A setter that admits 0 is as bad as 0.
@@ -242,28 +233,20 @@ def _root_with_group(pod: pods.Pod, package: _Package) -> Iterator[Finding]:
             yield warning("root-with-fs-group", user.source, user.start, message, f"give {setter.name} minimum: 1")
 
 
-def is_moving(image: str) -> bool:
-    """Say whether the tag of an image moves, as far as its name tells: none, ``latest``, ``nightly`` and the like."""
-    tag = _tag(image)
-    return "@" not in image and (not tag or bool(_MOVING.search(tag)))
-
-
-def _tag(image: str) -> str:
-    return image.rpartition("/")[2].partition(":")[2]
-
-
 def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
     image = container.get("image")
-    if not isinstance(image, Scalar) or not image.value or package.waits(image) or "@" in image.value:
+    if not isinstance(image, Scalar) or not image.value or package.waits(image):
         return
-    tag = _tag(image.value)
+    parsed = images.parse(image.value)
+    if not parsed.is_moving:
+        return
     node = container.get("imagePullPolicy")
     policy = container.text("imagePullPolicy")
-    if is_moving(image.value) and node and policy == "Always" and _is_silent(node) and package.shipped:
+    if node and policy == "Always" and _is_silent(node) and package.shipped:
         message = f"nothing says why the image of {label} is pulled each time"
         yield warning("moving-tag", node.source, node.start, message, "imagePullPolicy: Always # the tag moves")
-    elif is_moving(image.value) and policy != "Always" and (policy or tag not in ("", "latest")):
-        what = f"the tag {tag!r}" if tag else "an image without a tag"
+    elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
+        what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield warning("moving-tag", image.source, image.start, message, "imagePullPolicy: Always, or another tag")
 
@@ -289,9 +272,9 @@ def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
         yield warning("no-resources", container.source, place.start, message)
 
 
-def _user(container: MappingNode, label: str, settings: Iterable[MappingNode | None]) -> Iterator[Finding]:
+def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -> Iterator[Finding]:
     """Find a container that may run as root: the first of the settings that says something decides."""
-    said = [setting for setting in settings if setting]
+    said = [setting for setting in settings if isinstance(setting, MappingNode)]
     promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
     if promise != "true":
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)

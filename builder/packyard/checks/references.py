@@ -14,32 +14,16 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes import job_sets
-from packyard.kubernetes import pod_nodes as pods
-from packyard.kubernetes.kinds import APPS, CORE, CUSTOM, RBAC, TRAINER, Kind, group_of, is_kind, kind_of, of
+from packyard.kubernetes.kinds import APPS, CORE, CUSTOM, Kind, group_of, is_kind, kind_of, name_of, names, of
+from packyard.kubernetes.references import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.setters.comment import parse
 from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar
 
-#: Fields that hold the name of an object, each with its kind and the keys that the name may stand under.
-_HOLDERS = {
-    "configMapRef": ("ConfigMap", ("name",)),
-    "configMapKeyRef": ("ConfigMap", ("name",)),
-    "configMap": ("ConfigMap", ("name",)),
-    "secretRef": ("Secret", ("name",)),
-    "secretKeyRef": ("Secret", ("name",)),
-    "secret": ("Secret", ("secretName", "name")),
-    "persistentVolumeClaim": ("PersistentVolumeClaim", ("claimName",)),
-}
-#: Fields that are the name.
-_NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
-#: Fields that hold kind and name of an object of the package, and the apiVersion of one that says none.
-_KINDS = {"roleRef": f"{RBAC}/v1", "runtimeRef": f"{TRAINER}/v1alpha1", "scaleTargetRef": "apps/v1"}
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, ("Secret", "PersistentVolumeClaim"))
-#: What every namespace has.
-_ALWAYS = ("kube-root-ca.crt", "default")
 #: Kinds whose fields only look like references.
 _OPAQUE = [*of(CORE, ("ConfigMap", "Secret")), CUSTOM]
 
@@ -52,12 +36,17 @@ class _Reference:
     name: Scalar
     optional: bool = False
 
+    @property
+    def is_always_there(self) -> bool:
+        """Whether every cluster or namespace has the object."""
+        return (self.kind[1], self.name.value) in ALWAYS_THERE
+
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find references that lead nowhere, or that a set leaves behind."""
     bound = parsed.reached
     own = _names(parsed)
-    naming = frozenset[str]().union(*(bound.get(id(name), ()) for names in own.values() for name in names.values()))
+    naming = frozenset[str]().union(*(bound.get(id(name), ()) for by_name in own.values() for name in by_name.values()))
     for root in parsed.objects:
         if kind_of(root) in _OPAQUE:
             continue
@@ -68,7 +57,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
                 yield from _left_behind(reference, target, bound)
-            elif parsed.complete and not reference.optional and reference.name.value not in _ALWAYS:
+            elif parsed.complete and not reference.optional and not reference.is_always_there:
                 yield from _missing(reference, own.get(reference.kind, {}), bound, naming)
 
 
@@ -76,9 +65,7 @@ def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
     """Return the names of the package's objects by kind."""
     found: dict[Kind, dict[str, Scalar]] = {}
     for root in parsed.objects:
-        metadata = root.mapping("metadata")
-        name = metadata.get("name") if metadata else None
-        if isinstance(name, Scalar):
+        if name := name_of(root):
             found.setdefault(kind_of(root), {})[name.value] = name
     for service in (job_set.service for job_set in job_sets.find(parsed.objects)):
         if service is not None:
@@ -93,26 +80,28 @@ def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
             if found is not None:
                 yield found
             elif entry.name == "imagePullSecrets":
-                yield from (_Reference((CORE, "Secret"), name) for name in pods.names(entry.value) if name.value)
+                yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
             elif entry.name == "subjects":
-                accounts = (item for item in mappings(entry.value) if item.text("kind") == "ServiceAccount")
-                names = (account.get("name") for account in accounts if not account.text("namespace"))
-                yield from (_Reference((CORE, "ServiceAccount"), name) for name in names if isinstance(name, Scalar))
+                for item in mappings(entry.value):
+                    name = item.get("name")
+                    is_own = item.text("kind") == "ServiceAccount" and not item.text("namespace")
+                    if is_own and isinstance(name, Scalar):
+                        yield _Reference((CORE, "ServiceAccount"), name)
 
 
 def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     value = entry.value
-    if entry.name in _NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
-        kind = _NAMES.get(entry.name, "Service")
+    if entry.name in NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
+        kind = NAMES.get(entry.name, "Service")
         return _Reference((CORE, kind), value) if isinstance(value, Scalar) and value.value else None
-    if entry.name in _KINDS and isinstance(value, MappingNode):
+    if entry.name in TYPED and isinstance(value, MappingNode):
         name = value.get("name")
         cluster = value.text("kind").startswith("Cluster")
-        group = value.text("apiGroup", group_of(value.text("apiVersion", _KINDS[entry.name])))
+        group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
         return _Reference((group, value.text("kind")), name) if isinstance(name, Scalar) and not cluster else None
-    if entry.name not in _HOLDERS:
+    if entry.name not in HOLDERS:
         return None
-    kind, keys = _HOLDERS[entry.name]
+    kind, keys = HOLDERS[entry.name]
     named = next((key for key in keys if _name(value, key)), "")
     if named and isinstance(value, MappingNode):
         name = _name(value, named)

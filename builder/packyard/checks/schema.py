@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed, findings, parse
 from packyard.errors import InputError, suggest
-from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, Path
+from packyard.kubernetes import pods
+from packyard.kubernetes.pods import Path
+from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
 from packyard.setters.packagefiles import PackageFiles
@@ -23,12 +25,7 @@ from packyard.yaml.node import MappingNode, Source
 
 _CORE = "io.k8s.api.core.v1."
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-#: Lists of Argo's templates, and what Kubernetes calls their items. Argo adds fields of its own, and gives names.
-_ARGO_LISTS = {
-    **dict.fromkeys(("containers", "initContainers", "sidecars"), "Container"),
-    "volumes": "Volume",
-    "tolerations": "Toleration",
-}
+#: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 
 
@@ -107,8 +104,8 @@ def _no_such_kind(item: _Object, hint: str) -> Fault:
 
 def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[Fault]:
     """Judge what Kubernetes knows in a custom resource: its metadata, and every pod."""
-    parts = [(("metadata",), _METADATA, value.get("metadata")), *_pods(value, ())]
-    for path, definition, part in parts:
+    found = {path: (definition, part) for path, definition, part in _pod_parts(value)}  # a Workflow's volumes once
+    for path, (definition, part) in {("metadata",): (_METADATA, value.get("metadata")), **found}.items():
         for fault in judge.faults(definition, part):
             argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
             beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
@@ -116,31 +113,18 @@ def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[F
                 yield _below(fault, path)
 
 
-def _pods(value: object, path: Path) -> Iterator[tuple[Path, str, object]]:
-    """Find the parts of pods, with the definition that each has to meet."""
-    if isinstance(value, list):
-        for index, member in enumerate(value):
-            yield from _pods(member, (*path, index))
-    if not isinstance(value, dict):
-        return
-    spec = value.get("spec")
-    if path and isinstance(spec, dict) and isinstance(spec.get("containers"), list):
-        yield (*path, "spec"), _CORE + "PodSpec", spec
-        yield (*path, "metadata"), _METADATA, value.get("metadata") or {}
-        return
-    argo = any(isinstance(value.get(field), dict) and "image" in value[field] for field in ("container", "script"))
-    for field, member in value.items():
-        inside = (*path, field)
-        if argo and field in ("container", "script"):
-            yield inside, _CORE + "Container", member
-        elif isinstance(member, list) and (
-            (argo and field in _ARGO_LISTS)
-            or (field == "volumes" and "templates" in value)
-            or (field == "containers" and path[-1:] == ("containerSet",))
-        ):
-            yield from (((*inside, index), _CORE + _ARGO_LISTS[field], item) for index, item in enumerate(member))
-        else:
-            yield from _pods(member, inside)
+def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
+    """Yield the parts of pods in an object, each with the definition that it has to meet."""
+    for pod in pods.find(value):
+        if pod.is_argo:
+            yield from ((path, _CORE + "Container", container) for path, container in pod.container_places)
+            yield from ((path, _CORE + "Volume", volume) for path, volume in pod.volume_places)
+            tolerations = pod.spec.get("tolerations")
+            for index, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
+                yield (*pod.path, "tolerations", index), _CORE + "Toleration", item
+        elif pod.template and len(pod.path) > 1:
+            yield pod.path, _CORE + "PodSpec", pod.spec
+            yield (*pod.path[:-1], "metadata"), _METADATA, pod.template.get("metadata") or {}
 
 
 def _below(fault: Fault, path: Path) -> Fault:

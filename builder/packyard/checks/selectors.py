@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE, is_kind
+from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
 from packyard.yaml.node import Entry, MappingNode, Scalar
 
@@ -18,21 +19,24 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     changed_by = parsed.reached
-    templates = [template for root in parsed.objects for template in pods.templates(root)]
-    labels = [found for template in templates if (found := template.mapping("metadata", "labels"))]
+    found_pods = pods.find_all(parsed.objects)
+    labels = [found for pod in found_pods if (found := _labels(pod))]
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
             yield from _selected(selector, labels, changed_by, complete=parsed.complete)
-            yield from _ports(root, selector, templates, changed_by)
+            yield from _ports(root, selector, found_pods, changed_by)
 
 
 def _ports(
-    service: MappingNode, selector: MappingNode, templates: list[MappingNode], changed_by: Mapping[int, frozenset[str]]
+    service: MappingNode,
+    selector: MappingNode,
+    found_pods: list[Pod[MappingNode]],
+    changed_by: Mapping[int, frozenset[str]],
 ) -> Iterator[Finding]:
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
-    selected = [each for each in templates if _matches(each, selector)]
-    containers = [container for each in selected for pod in pods.find(each) for container in pod.containers]
+    selected = [pod for pod in found_pods if (labels := _labels(pod)) and _matches(labels, selector)]
+    containers = [container for pod in selected for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
     spec = service.mapping("spec")
     for port in mappings(spec.get("ports")) if spec and declared else ():
@@ -58,12 +62,13 @@ def _ports(
             yield error("reference-left-behind", target.source, target.start, message, "give both the same comment")
 
 
-def _matches(template: MappingNode, selector: MappingNode) -> bool:
-    labels = template.mapping("metadata", "labels")
+def _labels(pod: Pod[MappingNode]) -> MappingNode | None:
+    return pod.template.mapping("metadata", "labels") if pod.template else None
+
+
+def _matches(labels: MappingNode, selector: MappingNode) -> bool:
     wanted = ((entry.name, entry.value) for entry in selector.entries)
-    return labels is not None and all(
-        isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted
-    )
+    return all(isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted)
 
 
 def _selected(

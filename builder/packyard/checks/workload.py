@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pod_nodes as pods
+from packyard.kubernetes import pods
+from packyard.kubernetes.kinds import name_of, names
+from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import walk
 from packyard.yaml.node import MappingNode, Scalar
 
@@ -21,10 +23,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for build in parsed.builds:
         yield from _objects(build)
     for root in parsed.objects:
-        yield from _volumes(root)
-        for pod in pods.find(root):
-            lists = [pods.names(pod.spec.get(field)) for field in ("initContainers", "containers")]
-            yield from _twice("container", [name for listed in lists for name in listed])
+        found_pods = pods.find(root)
+        yield from _volumes(found_pods)
+        for pod in found_pods:
+            called = (container.get("name") for container in pod.containers)
+            yield from _twice("container", [name for name in called if isinstance(name, Scalar)])
             for container in pod.containers:
                 yield from _container(container, pod)
 
@@ -32,9 +35,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _objects(build: Build) -> Iterator[Finding]:
     seen: dict[tuple[str, ...], Scalar] = {}
     for root in build.objects:
-        metadata = root.mapping("metadata")
-        name = metadata.get("name") if metadata else None
-        if not isinstance(name, Scalar) or metadata is None:
+        metadata, name = root.mapping("metadata"), name_of(root)
+        if name is None or metadata is None:
             continue
         apart = build.apart.get(id(root), "")
         identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value, apart)
@@ -45,13 +47,11 @@ def _objects(build: Build) -> Iterator[Finding]:
             yield error("duplicate-name", name.source, name.start, message, hint)
 
 
-def _volumes(root: MappingNode) -> Iterator[Finding]:
-    """Find volumes that no container mounts, wherever they are declared."""
-    for node in walk(root):
-        declared = pods.volume_names(node) if isinstance(node, MappingNode) else []
-        if not declared or not any(pods.find(node)):
-            continue
-        mounted = {name.value for name in pods.mounts(node)}
+def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
+    """Find volumes that no container mounts; those of a Workflow are for all of its pods."""
+    for node in {id(node): node for pod in found_pods for _, node in pod.chain}.values():
+        declared = names(node.get("volumes"))
+        mounted = {name.value for name in _mounts(node)} if declared else set()
         for name in declared:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"
@@ -59,12 +59,18 @@ def _volumes(root: MappingNode) -> Iterator[Finding]:
         yield from _twice("volume", declared)
 
 
-def _container(container: MappingNode, pod: pods.Pod) -> Iterator[Finding]:
+def _mounts(node: MappingNode) -> list[Scalar]:
+    """Return the names that all mounts and devices in a node refer to."""
+    inside = [each for each in walk(node) if isinstance(each, MappingNode)]
+    return [name for each in inside for field in ("volumeMounts", "volumeDevices") for name in names(each.get(field))]
+
+
+def _container(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Finding]:
     called = container.text("name")
     label = f"container {called!r}" if called else "the container"
-    for name in pods.mounts(container):
-        if name.value not in pod.volumes:
-            known = ", ".join(sorted(pod.volumes))
+    for name in _mounts(container):
+        if name.value not in pod.volume_names:
+            known = ", ".join(sorted(pod.volume_names))
             message = f"{label} mounts {name.value!r}, which is no volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
             yield error("mount-without-volume", name.source, name.start, message, hint)
@@ -74,12 +80,12 @@ def _container(container: MappingNode, pod: pods.Pod) -> Iterator[Finding]:
             message = f"{entry.name} in the securityContext of {label} is no field there, and is refused or dropped"
             hint = "put it into the pod's securityContext"
             yield error("pod-field-in-container", entry.key.source, entry.start, message, hint)
-    yield from _twice("variable", pods.names(container.get("env")))
+    yield from _twice("variable", names(container.get("env")))
 
 
-def _twice(what: str, names: list[Scalar]) -> Iterator[Finding]:
+def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
     counted: Counter[str] = Counter()
-    for name in names:
+    for name in called:
         counted[name.value] += 1
         if counted[name.value] > 1:
             find = warning if what == "variable" else error

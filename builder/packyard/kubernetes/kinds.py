@@ -1,4 +1,4 @@
-"""What kind an object is: by the group of its apiVersion and its kind, for many groups have a Service or a Job.
+"""What kind an object is, by the group of its apiVersion and its kind, as many groups have a Service; and its name.
 
 apiVersion: batch/v1                                         ->  batch, Job
 kind: Job
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packyard.yaml.node import MappingNode
+from packyard.yaml.document import mappings
+from packyard.yaml.node import MappingNode, Node, Scalar
 
 #: Group and kind; the group of Kubernetes' oldest kinds is empty.
 Kind = tuple[str, str]
@@ -33,6 +34,19 @@ def group_of(version: str) -> str:
 def is_kind(root: MappingNode, group: str, *kinds: str) -> bool:
     """Say whether an object is of one of these kinds of a group, in whatever version."""
     return kind_of(root) in ((group, kind) for kind in kinds)
+
+
+def name_of(root: MappingNode) -> Scalar | None:
+    """Return the name of an object."""
+    metadata = root.mapping("metadata")
+    name = metadata.get("name") if metadata else None
+    return name if isinstance(name, Scalar) else None
+
+
+def names(node: Node | None) -> list[Scalar]:
+    """Return the ``name`` of each mapping in a list."""
+    found = (each.get("name") for each in mappings(node))
+    return [name for name in found if isinstance(name, Scalar)]
 
 
 def of(group: str, kinds: Iterable[str]) -> list[Kind]:

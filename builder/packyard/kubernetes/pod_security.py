@@ -6,10 +6,11 @@ that waits for its setter (``""``) objects to nothing, as nobody knows yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packyard.kubernetes.pods import Object, containers, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.pods import Pod
 
 _BASELINE_CAPABILITIES = {
     *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
@@ -40,27 +41,26 @@ class Level:
     objections: tuple[str, ...]
 
 
-def find(pods: Iterable[Object]) -> Level | None:
-    """Return the strictest level that admits all ``pods`` (their ``spec``), or None if there are none."""
-    specs = list(pods)
-    if not specs:
+def find(pods: Sequence[Pod[Object]]) -> Level | None:
+    """Return the strictest level that admits all pods, or None if there are none."""
+    if not pods:
         return None
     for name, rules in (("privileged", _baseline), ("baseline", _restricted)):
-        if objections := {objection for spec in specs for objection in rules(spec)}:
+        if objections := {objection for pod in pods for objection in rules(pod)}:
             return Level(name=name, objections=tuple(sorted(objections)))
     return Level(name="restricted", objections=())
 
 
-def _baseline(pod: Object) -> Iterator[str]:
+def _baseline(pod: Pod[Object]) -> Iterator[str]:
     """Yield what ``baseline`` forbids in a pod."""
     for field in ("hostNetwork", "hostPID", "hostIPC"):
         if pod.get(field) is True:
             yield f"{field} is on"
-    for volume in mappings(pod.get("volumes")):
+    for volume in pod.volumes:
         if "hostPath" in volume:
             yield f"volume {_name(volume)} is a hostPath"
     yield from _baseline_context("the pod", mapping(pod.get("securityContext")))
-    for container in containers(pod):
+    for container in pod.containers:
         yield from _baseline_container(f"container {_name(container)}", container)
 
 
@@ -90,15 +90,15 @@ def _baseline_context(who: str, context: Object) -> Iterator[str]:
             yield f"{who} sets the sysctl {sysctl['name']}"
 
 
-def _restricted(pod: Object) -> Iterator[str]:
+def _restricted(pod: Pod[Object]) -> Iterator[str]:
     """Yield what ``restricted`` forbids in a pod, beyond ``baseline``."""
-    for volume in mappings(pod.get("volumes")):
+    for volume in pod.volumes:
         for kind in sorted({str(key) for key in volume} - {"name"} - _RESTRICTED_VOLUMES):
             yield f"volume {_name(volume)} is of the type {kind}"
     context = mapping(pod.get("securityContext"))
     if context.get("runAsUser") == 0:
         yield "the pod runs as user 0"
-    for container in containers(pod):
+    for container in pod.containers:
         own = mapping(container.get("securityContext"))
         for objection in _restricted_container(own, context):
             yield f"container {_name(container)} {objection}"

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from packyard.errors import UnavailableError, suggest
+from packyard.kubernetes.pods import Path
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -36,8 +37,6 @@ _WORDS = {
 }
 
 Schema = Mapping[str, Any]
-#: Keys and indices, from a value down to a part of it.
-Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)

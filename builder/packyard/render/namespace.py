@@ -11,32 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from packyard.errors import InputError
+from packyard.kubernetes.groups import is_cluster_scoped
 from packyard.render.objects import Object, Value
-
-_CLUSTER_SCOPED: Mapping[str, str] = {
-    "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
-    "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
-    "CustomResourceDefinition": "apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1",
-    "APIService": "apiregistration.k8s.io/v1 apiregistration.k8s.io/v1beta1",
-    "CertificateSigningRequest": "certificates.k8s.io/v1 certificates.k8s.io/v1beta1",
-    "FlowSchema": "flowcontrol.apiserver.k8s.io/v1beta1",
-    "PriorityLevelConfiguration": "flowcontrol.apiserver.k8s.io/v1beta1",
-    "IngressClass": "networking.k8s.io/v1 networking.k8s.io/v1beta1",
-    "RuntimeClass": "node.k8s.io/v1 node.k8s.io/v1beta1",
-    "PodSecurityPolicy": "policy/v1beta1",
-    "ClusterRole": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
-    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
-    "PriorityClass": "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1",
-    "CSIDriver": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "CSINode": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "StorageClass": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "VolumeAttachment": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "ComponentStatus": "v1",
-    "Namespace": "v1",
-    "Node": "v1",
-    "NodeProxyOptions": "v1",
-    "PersistentVolume": "v1",
-}
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
 _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -45,14 +21,9 @@ _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfi
 _DEFAULT = "default"
 
 
-def is_cluster_scoped(item: Object) -> bool:
-    """Say whether kustomize knows that objects of this kind have no namespace."""
-    return item.api_version in _CLUSTER_SCOPED.get(item.kind, "").split()
-
-
 def effective(item: Object) -> str:
     """Return the namespace that an object is compared by; empty for a cluster-scoped one."""
-    return "" if is_cluster_scoped(item) else item.namespace or _DEFAULT
+    return "" if is_cluster_scoped(item.api_version, item.kind) else item.namespace or _DEFAULT
 
 
 def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
@@ -75,7 +46,7 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
 
 
 def _move(item: Object, namespace: str) -> None:
-    if not is_cluster_scoped(item):
+    if not is_cluster_scoped(item.api_version, item.kind):
         item.metadata["namespace"] = namespace
     elif item.kind == "Namespace":
         item.metadata["name"] = namespace

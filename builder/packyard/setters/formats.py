@@ -16,14 +16,7 @@ _PATTERNS = {
     "dns-label": _LABEL,
     "dns-subdomain": rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*",
     "hostname": rf"(?i:(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*)",
-    # k8s.io/apimachinery/pkg/api/resource: a decimal number with a suffix or an exponent
-    "quantity": r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?",
     "absolute-path": r"/[^\0]*",
-    # the distribution specification: host with port, path, tag, digest
-    "image": (
-        r"(([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
-        r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?"
-    ),
 }
 
 
@@ -43,12 +36,26 @@ def _is_ip(version: int) -> Callable[[str], bool]:
     return check
 
 
+def _is_quantity(value: str) -> bool:
+    from packyard.kubernetes import quantity  # these two rooms' modules are loaded for values that need them alone
+
+    return quantity.parse(value) is not None
+
+
+def _is_image(value: str) -> bool:
+    from packyard.kubernetes import images
+
+    return images.is_valid(value)
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "ipv4": _is_ip(4),
     "ipv6": _is_ip(6),
     "ip": lambda value: _is_ip(4)(value) or _is_ip(6)(value),
     "port": _within(1, 65535),
     "uid": _within(0, 2**31 - 1),
+    "quantity": _is_quantity,
+    "image": _is_image,
 }
 
 #: Every format that is checked.
