@@ -5,7 +5,7 @@
     │   ├── UsageError       the words on the command line do not fit the verb
     │   ├── BeyondError      packyard's own build does not know what is asked: build with kustomize
     │   ├── NotHereError     one package of several does not admit the change: go on with the others, or stop
-    │   └── ValuesError      values that their definitions do not admit: choose others
+    │   └── ValuesError      values that their definitions do not admit: choose others (in `setters.value`)
     ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
     ├── IntegrityError       bytes are not what they are said to be: do not use them
     └── UnavailableError     a store, a program or a right is missing: try again, or elsewhere
@@ -96,14 +96,6 @@ class BeyondError(InputError):
 
 class NotHereError(InputError):
     """One package does not admit the change; other packages of the tree may."""
-
-
-class ValuesError(InputError):
-    """Definitions do not admit the values that were given; ``faults`` are the problems in the words of kustomize."""
-
-    def __init__(self, *problems: Problem | str, faults: Sequence[Problem] = ()) -> None:
-        super().__init__(*problems)
-        self.faults = faults
 
 
 class ConflictError(PackyardError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from packyard.dataclass import dataclass, replace
-from packyard.errors import InputError, Problem, ValuesError, refuse, shown, suggest
+from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import Change, Fields
@@ -116,23 +116,22 @@ def _with_values(
     definitions: Definitions, values: Mapping[str, Sequence[str]], package: PackageFiles
 ) -> dict[str, Setter]:
     problems: list[Problem] = []
-    faults: list[Problem] = []  # in the words of kustomize
+    refused: list[tuple[Setter, Sequence[str]]] = []
     changed: dict[str, Setter] = {}
     for name, texts in values.items():
         setter = definitions.setters.get(name)
         if setter is None:
             problems.append(_unknown(name, definitions.setters, package.where + package.name))
             continue
-        found = value.faults(setter, texts)
-        if found:
+        if value.faults(setter, texts):
             from packyard.setters.refusal import explain
 
             problems.append(explain(setter, texts, package.where))
-            faults += map(setter.problem, found)
+            refused.append((setter, texts))
         first = next(iter(texts), "")
         changed[name] = replace(setter, values=tuple(texts)) if setter.is_list else replace(setter, value=first)
-    if problems and definitions.setters.keys() >= values.keys():
-        raise ValuesError(*problems, faults=faults)
+    if problems and len(refused) == len(problems):
+        raise value.ValuesError(refused, *problems)
     refuse(problems)
     return changed
 

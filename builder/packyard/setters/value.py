@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from packyard.errors import InputError, Problem
 from packyard.setters import formats
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
@@ -22,20 +23,39 @@ _ALIASES = {"int": "integer", "bool": "boolean"}
 PLAIN_TYPES = ("integer", "number", "boolean")
 
 
+class ValuesError(InputError):
+    """Definitions do not admit the values that were given: ``refused`` are the setters, each with its values."""
+
+    def __init__(self, refused: Sequence[tuple[Setter, Sequence[str]]], *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.refused = refused
+
+
 def faults(setter: Setter, values: Sequence[str]) -> list[str]:
     """Say everything that the definition has against ``values``: one, or for a list setter any number."""
-    broken = [fault for _, _, fault in unfit(setter.schema)]
-    if broken:
-        return broken[:1]
+    before = fault_before_schema(setter, values)
+    return [before] if before else faults_by_schema(setter, values)
+
+
+def fault_before_schema(setter: Setter, values: Sequence[str]) -> str:
+    """Say what kustomize refuses values for before it asks the schema; an empty text where it asks."""
+    for _, _, fault in unfit(setter.schema):
+        return fault
     if not all(map(is_text, values)):
-        return ["yaml: invalid leading UTF-8 octet"]
+        return "yaml: invalid leading UTF-8 octet"
     first = next(iter(values), "")
-    if setter.enum_values:
+    if setter.enum_values and first not in setter.enum_values:
         known = ",".join(setter.enum_values)
-        fault = f"{first} does not match the possible values for {setter.name}: [{known}]"
-        return [] if first in setter.enum_values else [fault]
+        return f"{first} does not match the possible values for {setter.name}: [{known}]"
+    return ""
+
+
+def faults_by_schema(setter: Setter, values: Sequence[str]) -> list[str]:
+    """Say what the schema of the definition has against values; the names in ``enumValues`` are not asked of it."""
+    if setter.enum_values:
+        return []
     if not setter.is_list:
-        return list(_faults(setter.name, first, setter.schema))
+        return list(_faults(setter.name, next(iter(values), ""), setter.schema))
     items = items_of(setter.schema)
     found = list(_faults_of_list(setter.name, values, setter.schema))
     for index, value in enumerate(values):

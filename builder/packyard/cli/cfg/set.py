@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import InputError, NotHereError, UsageError, ValuesError
+from packyard.errors import InputError, NotHereError, UsageError
+from packyard.setters import value
 from packyard.setters.change import Request, plan_values
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Copies, Plan
@@ -39,8 +40,8 @@ def set_value(words: Sequence[str]) -> int:
         try:
             request = Request({name: values}, set_by=by, description=description)
             planned = plan_values(package, request, only_known=True, copies=copies)
-        except ValuesError as error:
-            raise InputError(*(error.faults if recursive else [_refusal(error)])) from error
+        except value.ValuesError as error:
+            raise _refusal(error, recursive=recursive) from error
         if planned is None:
             raise NotHereError(f'setter "{name}" is not found')
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
@@ -58,13 +59,16 @@ def set_value(words: Sequence[str]) -> int:
     return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True, otherwise=set_version1)
 
 
-def _refusal(error: ValuesError) -> str:
-    """Say what is wrong with a value as kustomize does."""
-    faults = [fault.message for fault in error.faults]
-    if not all(" in body " in fault or fault.startswith("factor ") for fault in faults):  # none of the enumValues
-        return "\n".join(faults)
-    text = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
-    return "\n".join([text, *faults, ""])
+def _refusal(error: value.ValuesError, *, recursive: bool) -> InputError:
+    """Say what is wrong with the value as kustomize does; of one package among many also where."""
+    ((setter, texts),) = error.refused
+    if recursive:
+        return InputError(*map(setter.problem, value.faults(setter, texts)))
+    before = value.fault_before_schema(setter, texts)
+    if before:
+        return InputError(before)
+    begin = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
+    return InputError("\n".join([begin, *value.faults_by_schema(setter, texts), ""]))
 
 
 def _is_version1(parsed: Flags, folder: str, name: str) -> bool:

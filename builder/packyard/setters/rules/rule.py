@@ -59,8 +59,6 @@ class Rule:
         try:
             found = types.check(self.expression, kinds)
         except ExpressionError as error:
-            if not error.hint and error.message.startswith("there is no setter "):
-                error.hint = suggest(error.message.rpartition(" ")[2], setters)
             return self._at(error)
         return None if found == "bool" else self.problem(f"the rule {self.text} is no condition: it does not compare")
 

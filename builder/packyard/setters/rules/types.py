@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from packyard.errors import suggest
 from packyard.setters import regexp
 from packyard.setters.rules.expression import ORDER, Expression, ExpressionError
 
@@ -54,7 +55,7 @@ def check(expression: Expression, types: Mapping[str, str]) -> str:
         return {bool: "bool", int: "int", float: "double"}.get(type(expression.value), "string")
     if operator == "name":
         if expression.value not in types:
-            raise ExpressionError(f"there is no setter {expression.value}", position)
+            raise ExpressionError(f"there is no setter {expression.value}", position, suggest(expression.value, types))
         return types[expression.value]
     if operator == "has":
         if [argument.operator for argument in expression.arguments] != ["name"]:
