@@ -11,8 +11,8 @@ from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
-from packyard.setters.directory import read_package
 from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import read_package
 from packyard.source.option import DIRECTORY
 from packyard.source.package import Package, UseCase
 from usecases import CATALOGUE, composed_package, each_option, each_package, shipped

@@ -12,7 +12,7 @@ from krmfiles import FIELD, field_values, make_package
 from packyard.errors import InputError
 from packyard.files.history import History
 from packyard.files.tree import Tree
-from packyard.setters import files
+from packyard.setters import resourcefiles
 from packyard.setters.change import change_setters
 
 
@@ -113,5 +113,7 @@ def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     assert interrupted.code == -9
     recover(root)
     assert field_values(root) == {"c"}
-    files.rewrite(tmp_path / "top", files.find_folders(tmp_path / "top", recursive=True), lambda data, _: data + b"#\n")
+    resourcefiles.rewrite(
+        tmp_path / "top", resourcefiles.find_folders(tmp_path / "top", recursive=True), lambda data, _: data + b"#\n"
+    )
     assert (root / "one.yaml").read_bytes().endswith(b"#\n")

@@ -17,8 +17,8 @@ import yaml
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.errors import InputError
 from packyard.files.history import History
-from packyard.setters import files as resource_files
-from packyard.setters import version1
+from packyard.setters import inline
+from packyard.setters import resourcefiles as resource_files
 from packyard.setters.change import Request, change_setters, plan_values
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 
@@ -31,7 +31,7 @@ BATCH = 100
 def planned(case: Case) -> dict[str, bytes]:
     """Return the files that a set changes."""
     if case.kind == "version 1":
-        new = version1.Setting("V", case.values["V"][0])(case.data, "r.yaml")
+        new = inline.InlineChange("V", case.values["V"][0])(case.data, "r.yaml")
         return {"r.yaml": new} if new != case.data else {}
     definitions = case.definitions.encode()
     if case.kind == "kpt":
@@ -179,7 +179,7 @@ def set_all(folder: Path, cases: list[tuple[Case, dict[str, bytes]]], history: H
         history.record(folder, "set", old, new)  # type: ignore[arg-type]
 
     if case.kind == "version 1":
-        setting = version1.Setting("V", case.values["V"][0])
+        setting = inline.InlineChange("V", case.values["V"][0])
         resource_files.rewrite(folder, [""], setting, keep=keep, below_too=True)
     else:
         change_setters(folder, case.values, recursive=True, keep=keep)

@@ -11,11 +11,11 @@ from packyard.checks.finding import Finding, error, finding, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
 from packyard.setters.binding import Binding
-from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Reference, parse, parse_ref
+from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.fields import sets
+from packyard.setters.fieldedits import sets
+from packyard.setters.keywords import review
 from packyard.setters.refusal import refusal
-from packyard.setters.review import review
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 
@@ -182,7 +182,7 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
     named = _NAMED.fullmatch(marker)
     if named and named.group(1) != reference.name:
         message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
-        other = definitions.resolve(Reference("", named.group(1))) is not None
+        other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
         find = error if other else warning
         hint = f"there is a {named.group(1)} of its own" if other else f"call it ${{{reference.name}}}"
         yield find("marker-disagrees", item.source, start, message, hint)
@@ -212,7 +212,7 @@ def _unexpanded(definitions: Definitions) -> Iterator[tuple[Substitution, Proble
             yield substitution, error.problems[0]
 
 
-def _resolves(marker: tuple[str, Reference | None], definitions: Definitions) -> bool:
+def _resolves(marker: tuple[str, DefinitionRef | None], definitions: Definitions) -> bool:
     return marker[1] is not None and definitions.resolve(marker[1]) is not None
 
 

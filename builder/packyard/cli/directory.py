@@ -73,9 +73,9 @@ def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
     from packyard.files.tree import Tree
     from packyard.options import values
-    from packyard.setters.directory import find_all, read_package
     from packyard.setters.kpt.package import KptPackage
     from packyard.setters.packagefiles import read_krmfile
+    from packyard.setters.packages import find_all, read_package
 
     tree = Tree(directory)
     found: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ import argparse
 from packyard.cli import enable
 from packyard.errors import UsageError
 from packyard.files.tree import Keep
-from packyard.options.change import Outcome, disable
+from packyard.options.switch import Switched, disable
 
 add_arguments = enable.add_arguments
 
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not names:
         raise UsageError(f"packyard disable: no option is named; packyard enable {directory} lists them")
 
-    def act(keep: Keep) -> Outcome:
+    def act(keep: Keep) -> Switched:
         return disable(directory, names, dry_run=arguments.dry_run, keep=keep)
 
     return enable.change(arguments, directory, names, "disable", act)

@@ -15,8 +15,8 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.files.tree import Keep, Tree
 from packyard.options import folder as folders
-from packyard.options.change import Outcome, State, enable, states
-from packyard.options.values import Option, read_options
+from packyard.options.switch import OptionState, Switched, enable, states
+from packyard.options.values import OptionSetters, read_options
 from packyard.render.builtin import try_components
 
 
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         _list(directory, arguments)
         return 0
 
-    def act(keep: Keep) -> Outcome:
+    def act(keep: Keep) -> Switched:
         trial = _trial(directory)
         return enable(directory, names, trial, dry_run=arguments.dry_run, keep=keep)
 
@@ -55,7 +55,7 @@ def names(directory: Path) -> list[str]:
 
 
 def change(
-    arguments: argparse.Namespace, directory: Path, names: list[str], verb: str, act: Callable[[Keep], Outcome]
+    arguments: argparse.Namespace, directory: Path, names: list[str], verb: str, act: Callable[[Keep], Switched]
 ) -> int:
     """Enable or disable, and say what that changed."""
     if arguments.dry_run:
@@ -75,7 +75,7 @@ def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
     return lambda text: try_components(directory, text)
 
 
-def _tell(directory: Path, outcome: Outcome, done: str, options: list[Option]) -> None:
+def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
         output.story(f"{directory}: {name} is {done} already, nothing changed")
     if not outcome.changed:
@@ -91,7 +91,7 @@ def _tell(directory: Path, outcome: Outcome, done: str, options: list[Option]) -
                 _tell_values(directory, option)
 
 
-def _tell_values(directory: Path, option: Option) -> None:
+def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
     if option.rows:
         values = [
@@ -120,11 +120,11 @@ def _list(directory: Path, arguments: argparse.Namespace) -> None:
     output.table(("OPTION", "ENABLED", "FITS", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
 
 
-def _fits(item: State) -> str:
+def _fits(item: OptionState) -> str:
     return f"no: {item.reason}" if not item.fits else item.reason or "yes"
 
 
-def _state_document(directory: Path, item: State, setters: list[str]) -> dict[str, object]:
+def _state_document(directory: Path, item: OptionState, setters: list[str]) -> dict[str, object]:
     return {
         "directory": str(directory),
         "option": item.name,
@@ -136,7 +136,7 @@ def _state_document(directory: Path, item: State, setters: list[str]) -> dict[st
     }
 
 
-def _document(directory: Path, outcome: Outcome, done: str, options: list[Option]) -> dict[str, object]:
+def _document(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> dict[str, object]:
     return {
         "directory": str(directory),
         "state": done,

@@ -10,9 +10,9 @@ from packyard.cli import directory, output, state
 from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
 from packyard.options import values
-from packyard.setters.directory import find_all, read_package
-from packyard.setters.explain import Field, find_fields
 from packyard.setters.listing import Row, list_setters
+from packyard.setters.packages import find_all, read_package
+from packyard.setters.reached import Field, find_fields
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

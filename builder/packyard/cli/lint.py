@@ -21,8 +21,8 @@ from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
-from packyard.setters.directory import find_packages, read_package, read_resources
 from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import find_packages, read_package, read_resources
 from packyard.source.workspace import FILE, Workspace, built_in, find
 from packyard.yaml.document import decode
 

@@ -15,8 +15,8 @@ from packyard.files.tree import Tree
 from packyard.options import folder as folders
 from packyard.options import values
 from packyard.setters import valuesfile
-from packyard.setters.directory import find_all, read_package
 from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
+from packyard.setters.packages import find_all, read_package
 
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")

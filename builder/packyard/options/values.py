@@ -19,10 +19,10 @@ from packyard.options import folder as folders
 from packyard.options.component import Kustomization
 from packyard.options.folder import Folder
 from packyard.setters.change import Beside
-from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
+from packyard.setters.packages import find_packages, read_package
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OptionSetters:
     """One option of a package: the files that its setters reach, a row for each of these, and what defines them.
 
     ``below`` is the folder of its Krmfile, as a path below `options/`; it is empty where one stands for all.
@@ -46,13 +46,13 @@ class Option:
     is_enabled: bool
 
 
-def read_options(directory: Path) -> list[Option]:
+def read_options(directory: Path) -> list[OptionSetters]:
     """Return the options of a use case's package, by name; none where it has no options."""
     found = folders.find(directory)
     return list(_read(found, enabled(directory, found))) if found else []
 
 
-def read_enabled(directory: Path) -> list[Option]:
+def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
     found = folders.find(directory)
     on = enabled(directory, found) if found else ()
@@ -117,19 +117,19 @@ def options_of(directory: Path, name: str) -> list[str]:
     return [option.name for option in read_enabled(directory) if name in option.setters]
 
 
-def _read(found: Folder, on: Collection[str]) -> Iterator[Option]:
+def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
     tree = Tree(Path(found.shown))
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
     for name in found.names():
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
         if not files.krmfile:
-            yield Option(name, files, [], {}, below=below, is_enabled=name in on)
+            yield OptionSetters(name, files, [], {}, below=below, is_enabled=name in on)
             continue
         definitions = read_krmfile(files).definitions
         rows = [row for row in list_setters(files, definitions) if row.count]
         setters = {row.name: definitions.setters[row.name] for row in rows if row.name in definitions.setters}
-        yield Option(name, files, rows, setters, below=below, is_enabled=name in on)
+        yield OptionSetters(name, files, rows, setters, below=below, is_enabled=name in on)
 
 
 def _part(package: PackageFiles, prefix: str) -> PackageFiles:
@@ -138,7 +138,7 @@ def _part(package: PackageFiles, prefix: str) -> PackageFiles:
     return PackageFiles(package.krmfile, resources, package.where, name=package.name)
 
 
-def _switched_off(name: str, options: Sequence[Option], directory: Path) -> Problem | None:
+def _switched_off(name: str, options: Sequence[OptionSetters], directory: Path) -> Problem | None:
     """Say which option has a setter that no option which is enabled has."""
     having = [option for option in options if name in option.setters]
     if not having or any(option.is_enabled for option in having):

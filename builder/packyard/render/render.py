@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packyard.errors import Problem, refuse
 from packyard.files import regular
-from packyard.options.values import Option, read_enabled
+from packyard.options.values import OptionSetters, read_enabled
 from packyard.render import builtin as build
 from packyard.render import kustomize
 from packyard.setters.definition import Setter
@@ -50,7 +50,7 @@ def _broken(krmfile: Krmfile) -> Iterator[Problem]:
     return rule.find_broken(krmfile.root, krmfile.definitions.setters)
 
 
-def _unset_of(options: Sequence[Option]) -> list[Setter]:
+def _unset_of(options: Sequence[OptionSetters]) -> list[Setter]:
     """Return what options that have their Krmfile in common require, each once; others are reached by themselves."""
     unset = {
         name: setter
@@ -62,7 +62,7 @@ def _unset_of(options: Sequence[Option]) -> list[Setter]:
     return list(unset.values())
 
 
-def _broken_of(options: Sequence[Option]) -> Iterator[Problem]:
+def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
     for option in options:
         if option.setters and not option.below:
             krmfile = read_krmfile(option.files)

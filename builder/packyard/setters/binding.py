@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step
-from packyard.setters.comment import Reference, parse
+from packyard.setters.comment import DefinitionRef, parse
 from packyard.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.sharing import once
 
@@ -27,7 +27,7 @@ class Binding:
 
     node: Scalar | SequenceNode
     path: tuple[Step, ...]
-    reference: Reference
+    reference: DefinitionRef
     comment: Comment
     flow: bool  # whether the field stands inside brackets
     from_key: bool  # whether the comment belongs to the key, not to the value
@@ -79,7 +79,9 @@ def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Bindin
     yield from _find(value, path, flow)
 
 
-def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comment], flow: bool) -> Iterator[Binding]:
+def _first_in(
+    value: Node, path: tuple[Step, ...], above: tuple[DefinitionRef, Comment], flow: bool
+) -> Iterator[Binding]:
     """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
     if isinstance(value, MappingNode) and value.entries:
         first: Child = value.entries[0]
@@ -94,7 +96,7 @@ def _first_in(value: Node, path: tuple[Step, ...], above: tuple[Reference, Comme
         yield Binding(first.value, (*path, step), *above, flow, True, first)
 
 
-def _bound(comment: Comment | None) -> tuple[Reference, Comment] | None:
+def _bound(comment: Comment | None) -> tuple[DefinitionRef, Comment] | None:
     reference = parse(comment.text) if comment else None
     return (reference, comment) if reference and comment else None
 

@@ -16,9 +16,9 @@ from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
 from packyard.setters.definition import Definitions
-from packyard.setters.directory import find_packages, read_package
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import find_packages, read_package
 from packyard.setters.plan import NOTHING_SHIPPED, Copies, Plan, Shipped, plan, plan_unset, without_default
 
 

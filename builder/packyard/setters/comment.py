@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class DefinitionRef:
     """The definition that a comment names; ``kind`` is setter, substitution or empty: the short form leaves it open."""
 
     kind: str
@@ -51,11 +51,11 @@ def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:
     return any(mark in data for mark in _IN_BYTES) and any(name.encode() in data for name in names)
 
 
-def parse(text: str) -> Reference | None:
+def parse(text: str) -> DefinitionRef | None:
     """Read a comment, its ``#`` included; None where it refers to nothing."""
     short = _SHORT.match(text)
     if short:
-        return Reference("", _decoded(short.group(1)))
+        return DefinitionRef("", _decoded(short.group(1)))
     body = text.lstrip("#").strip()
     if not (body.startswith("{") and ("$openapi" in body or "$ref" in body or "$kpt-set" in body)):
         return None
@@ -67,20 +67,20 @@ def parse(text: str) -> Reference | None:
         return None
     for key in ("$openapi", "$kpt-set"):
         if key in value and all(isinstance(member, str) for member in value.values()):
-            return Reference("", _decoded(value[key]))
+            return DefinitionRef("", _decoded(value[key]))
     ref = value.get("$ref")
     return parse_ref(ref) if isinstance(ref, str) else None
 
 
-def parse_ref(ref: str) -> Reference | None:
+def parse_ref(ref: str) -> DefinitionRef | None:
     """Read ``#/definitions/io.k8s.cli.setters.NAME`` or its like for a substitution."""
     key = _decoded(ref.removeprefix(REF_PREFIX))
     if not ref.startswith(REF_PREFIX):
         return None
     if key.startswith(SETTER_PREFIX):
-        return Reference("setter", key.removeprefix(SETTER_PREFIX))
+        return DefinitionRef("setter", key.removeprefix(SETTER_PREFIX))
     if key.startswith(SUBSTITUTION_PREFIX):
-        return Reference("substitution", key.removeprefix(SUBSTITUTION_PREFIX))
+        return DefinitionRef("substitution", key.removeprefix(SUBSTITUTION_PREFIX))
     return None
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 
 from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem
-from packyard.setters.comment import Reference
+from packyard.setters.comment import DefinitionRef
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Substitution:
 
     name: str
     pattern: str
-    markers: tuple[tuple[str, Reference | None], ...] = ()
+    markers: tuple[tuple[str, DefinitionRef | None], ...] = ()
     file: str = ""
     line: int = 0
 
@@ -121,7 +121,7 @@ class Definitions:
         self._resolved: dict[str, _Resolved] = {}
         self._work = 0
 
-    def resolve(self, reference: Reference) -> Setter | Substitution | None:
+    def resolve(self, reference: DefinitionRef) -> Setter | Substitution | None:
         """Find what a comment refers to; the short form finds a setter before a substitution of the same name."""
         if reference.kind != "substitution" and reference.name in self.setters:
             return self.setters[reference.name]

@@ -12,7 +12,7 @@ from packyard.setters import comment
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.exact import is_number
-from packyard.setters.fields import sets
+from packyard.setters.fieldedits import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.yaml.document import decode, parse_shared
 from packyard.yaml.node import Scalar, Source

@@ -13,7 +13,7 @@ from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.fields import Change, Fields
+from packyard.setters.fieldedits import FieldChange, FieldEdits
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.yaml.document import decode, parse_shared
@@ -36,7 +36,7 @@ class Plan:
     ``edits`` are those that made the new bytes of resource files, where they are known.
     """
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     files: Mapping[str, bytes] = _NOTHING
     counts: Mapping[str, int] = _NOTHING
     definitions: Definitions = _NO_DEFINITIONS
@@ -178,7 +178,7 @@ class _Planned:
     """One file's part of a plan; ``data`` is None where it stays as it is."""
 
     data: bytes | None
-    changes: list[Change]
+    changes: list[FieldChange]
     counts: Mapping[str, int]
     edits: Sequence[Edit]
 
@@ -196,14 +196,14 @@ def _plan(
 def _plan_fields(
     package: PackageFiles, definitions: Definitions, changed: Mapping[str, Setter], copies: Copies
 ) -> Plan:
-    changes: list[Change] = []
+    changes: list[FieldChange] = []
     counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     edits: dict[str, Sequence[Edit]] = {}
     names = _names(definitions, changed)
 
     def plan_file(data: bytes, name: str) -> _Planned:
-        fields = Fields(definitions, changed, names)
+        fields = FieldEdits(definitions, changed, names)
         source = Source(name, decode(data, name)[1])
         documents = parse_shared(source, around=names)
         for document in documents:

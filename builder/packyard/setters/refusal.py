@@ -13,8 +13,7 @@ from packyard.errors import Problem, shown
 from packyard.setters import value
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
-from packyard.setters.keywords import items_of
-from packyard.setters.review import faults_of_keywords
+from packyard.setters.keywords import faults_of_keywords, items_of
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _FORMATS = {

@@ -10,8 +10,8 @@ import pytest
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
-from packyard.setters.directory import read_package
 from packyard.setters.listing import list_setters
+from packyard.setters.packages import read_package
 
 KPTFILE = b"""\
 apiVersion: kpt.dev/v1

@@ -33,7 +33,7 @@ from packyard.errors import PackyardError, UsageError, suggest
 #: and what declares their flags.
 COMMANDS = {
     "set": ("set", "set_value", "FLAGS"),
-    "list-setters": ("listing", "list_package_setters", "FLAGS"),
+    "list-setters": ("list", "list_package_setters", "FLAGS"),
     "create-setter": ("create", "create_setter", "SETTER_FLAGS"),
     "create-subst": ("create", "create_subst", "SUBST_FLAGS"),
     "delete-setter": ("delete", "delete_setter", "FLAGS"),

@@ -11,7 +11,7 @@ from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
-from packyard.setters.files import find_folders, rewrite, root_of
+from packyard.setters.resourcefiles import find_folders, rewrite, root_of
 
 FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))
 

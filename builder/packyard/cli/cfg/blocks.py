@@ -11,9 +11,9 @@ from packyard.errors import InputError, NotHereError, PackyardError, UsageError
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.setters.change import apply
-from packyard.setters.directory import find_packages
 from packyard.setters.krmfile import NAME, parse_krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.packages import find_packages
 from packyard.setters.plan import Plan
 from packyard.yaml.document import decode
 from packyard.yaml.node import Source

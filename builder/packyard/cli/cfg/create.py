@@ -77,11 +77,11 @@ def _is_version1(parsed: Flags, folder: str, new: NewSetter) -> bool:
 
 def _create_version1(parsed: Flags, folder: str, new: NewSetter) -> int:
     from packyard.cli.cfg import version1
-    from packyard.setters.version1 import NewSetter as NewVersion1
+    from packyard.setters.inline import NewInlineSetter
 
     return version1.create_setter(
         folder,
-        NewVersion1(
+        NewInlineSetter(
             name=new.name,
             value=new.value,
             field=new.field,

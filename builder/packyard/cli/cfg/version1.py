@@ -8,15 +8,15 @@ from pathlib import Path
 from packyard.cli import output, state, tablewriter
 from packyard.errors import InputError
 from packyard.files.tree import Tree
-from packyard.setters import version1
-from packyard.setters.directory import find_packages, place, read_package
-from packyard.setters.files import read, rewrite
+from packyard.setters import inline
 from packyard.setters.packagefiles import read_krmfile
+from packyard.setters.packages import find_packages, place, read_package
+from packyard.setters.resourcefiles import read, rewrite
 
 
 def is_alone(folder: str, name: str = "") -> bool:
     """Say whether a file below has such a setter, and no Krmfile defines one of this name, or any without a name."""
-    if not Path(folder).is_dir() or not any(version1.MARK in data for data in _read(folder).values()):
+    if not Path(folder).is_dir() or not any(inline.MARK in data for data in _read(folder).values()):
         return False
     defined = [_defined(folder, package) for package in _packages(folder)]
     return not any(name in setters if name else setters for setters in defined)
@@ -24,7 +24,7 @@ def is_alone(folder: str, name: str = "") -> bool:
 
 def set_value(folder: str, name: str, value: str, *, set_by: str, description: str) -> int:
     """Set a setter in every file below."""
-    setting = version1.Setting(name, value, set_by=set_by, description=description)
+    setting = inline.InlineChange(name, value, set_by=set_by, description=description)
     keep = state.keep(Path(folder), f"cfg set {name} {value}")
     rewrite(Path(folder), [""], setting, keep=keep, below_too=True)
     output.line(f"set {setting.count} fields")
@@ -38,17 +38,17 @@ def print_table(folder: str, name: str) -> int:
     files = [((Path(folder) / path).as_posix(), data) for path, data in found]
     cells = [
         (row.name, f"'{row.description}'", row.value, row.type, str(row.count), row.set_by)
-        for row in version1.list_setters(files)
+        for row in inline.list_setters(files)
         if name in ("", row.name)
     ]
     output.page("\n".join(tablewriter.lines(("NAME", "DESCRIPTION", "VALUE", "TYPE", "COUNT", "SETBY"), cells)))
     return 0 if cells else 1
 
 
-def create_setter(folder: str, new: version1.NewSetter) -> int:
+def create_setter(folder: str, new: inline.NewInlineSetter) -> int:
     """Create a setter in every file below; print nothing."""
     keep = state.keep(Path(folder), f"cfg create-setter {new.name}")
-    rewrite(Path(folder), [""], version1.creation(new), keep=keep, below_too=True)
+    rewrite(Path(folder), [""], inline.creation(new), keep=keep, below_too=True)
     return 0
 
 

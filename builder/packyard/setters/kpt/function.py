@@ -24,7 +24,7 @@ _Answer = tuple[list[Edit], list[Result]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FunctionOutput:
     """What a function printed, and what it has to say; ``failed`` asks for exit code 1."""
 
     output: bytes
@@ -32,7 +32,7 @@ class Outcome:
     failed: bool = False
 
 
-def run(name: str, data: bytes) -> Outcome:
+def run(name: str, data: bytes) -> FunctionOutput:
     """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` where ``data`` is none."""
     resources = ResourceList(data)
     function, prefix = FUNCTIONS[name]
@@ -40,8 +40,8 @@ def run(name: str, data: bytes) -> Outcome:
         edits, results = function(resources)
     except InputError as error:
         failures = [Result(message=prefix + error.problems[0].message, severity="error")]
-        return Outcome(resources.with_results([], failures), tuple(failures), failed=True)
-    return Outcome(resources.with_results(edits, results), tuple(results))
+        return FunctionOutput(resources.with_results([], failures), tuple(failures), failed=True)
+    return FunctionOutput(resources.with_results(edits, results), tuple(results))
 
 
 def _apply_setters(resources: ResourceList) -> _Answer:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.fields import Change
+from packyard.setters.fieldedits import FieldChange
 from packyard.setters.kpt import kptfile, rewrite
 from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import KptSetter, derive
@@ -100,7 +100,7 @@ class KptPackage:
         given = {name: _text(texts) for name, texts in values.items()}
         known = self.values
         edits: dict[str, list[Edit]] = {path: list(found) for path, found in self._record(given).items()}
-        changes: list[Change] = []
+        changes: list[FieldChange] = []
         counts = dict.fromkeys(given, 0)
         problems: list[Problem] = []
         for path, documents in self._documents.items():
@@ -199,11 +199,11 @@ def _is_flow(item: Declaration) -> bool:
     return bool(data and data.flow)
 
 
-def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[Change]:
+def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[FieldChange]:
     line, column = setting.node.source.locate(setting.node.start)
     name = next(name for name in setting.pattern.names if name in given)
     new = setting.new if not isinstance(setting.node, SequenceNode) or setting.new else "[]"
-    yield Change(name, setting.node.source.name, line, column, setting.path, setting.old, new)
+    yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
 
 
 def _place(field: Tagged) -> Problem:

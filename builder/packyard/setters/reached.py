@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.fields import sets
+from packyard.setters.fieldedits import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.yaml.document import decode, parse_text
 from packyard.yaml.node import Scalar, Source

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.files.tree import Keep, Tree
-from packyard.setters.directory import read_resources
 from packyard.setters.krmfile import NAME
+from packyard.setters.packages import read_resources
 
 #: Returns the new bytes of a file, which may be the old ones; gets the file's name for messages as well.
 Rewrite = Callable[[bytes, str], bytes]

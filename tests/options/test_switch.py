@@ -13,8 +13,8 @@ import optioned
 import reading
 import tiny
 from packyard.errors import BeyondError, ConflictError, InputError, PackyardError
-from packyard.options import change
-from packyard.options.change import Outcome
+from packyard.options import switch
+from packyard.options.switch import Switched
 from packyard.render.builtin import build, try_components
 
 KUSTOMIZATION = "kustomization.yaml"
@@ -33,12 +33,12 @@ def root(tmp_path: Path) -> Path:
     return optioned.package(tmp_path)
 
 
-def enable(directory: Path, *names: str, dry_run: bool = False) -> Outcome:
-    return change.enable(directory, names, lambda text: try_components(directory, text), dry_run=dry_run)
+def enable(directory: Path, *names: str, dry_run: bool = False) -> Switched:
+    return switch.enable(directory, names, lambda text: try_components(directory, text), dry_run=dry_run)
 
 
-def states(directory: Path) -> dict[str, change.State]:
-    return {item.name: item for item in change.states(directory, lambda text: try_components(directory, text))}
+def states(directory: Path) -> dict[str, switch.State]:
+    return {item.name: item for item in switch.states(directory, lambda text: try_components(directory, text))}
 
 
 LISTED = "resources: [config-map.yaml, job.yaml]\n"
@@ -71,7 +71,7 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     built = subprocess.run([kustomize5, "build", directory], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     assert "kueue.x-k8s.io/queue-name: default" in built.stdout
-    change.disable(directory, ["debug", "queue"])
+    switch.disable(directory, ["debug", "queue"])
     left = (directory / KUSTOMIZATION).read_bytes().decode()
     is_empty = "components: []" in body or "components:\nn" in body
     gone = body.replace("components: []\n", "").replace("components:\nn", "n") if is_empty else body
@@ -87,7 +87,7 @@ def test_twice_is_once_and_both_is_all_or_nothing(root: Path) -> None:
     with pytest.raises(InputError, match=r"there is no option 'quee' \(did you mean 'queue'\?\)"):
         enable(directory, "debug", "quee")
     assert reading.files(root) == before
-    assert change.disable(directory, ["debug"]).unchanged == ("debug",)
+    assert switch.disable(directory, ["debug"]).unchanged == ("debug",)
     assert enable(directory, "debug", dry_run=True).after != enable(directory, "debug", dry_run=True).before
     assert reading.files(root) == before
 
@@ -113,7 +113,7 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     assert "/spec/mpiReplicaSpecs/Worker/template/metadata/annotations/dataset" in problem.message
     assert problem.hint == f"packyard disable {directory} dataset-claim"
     assert reading.files(root) == before
-    change.disable(directory, ["dataset-claim"])
+    switch.disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):
         enable(directory, "dataset-bucket", "dataset-claim")
 
@@ -195,7 +195,7 @@ def test_what_does_not_build_already_is_said_before_an_option_is_blamed(root: Pa
     first, second = map(str, caught.value.problems)
     assert "does not build as it is; nothing was added" in first
     assert "dataset-claim/kustomization.yaml" in second
-    change.disable(directory, ["dataset-claim"])
+    switch.disable(directory, ["dataset-claim"])
     enable(directory, "queue")
 
 
@@ -243,7 +243,7 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
         stream.write("components:\n- ../../options/queue\n- ../../options/./queue\n")
     with pytest.raises(InputError, match=r"kustomization\.yaml:6:3: .* is listed twice, first in line 5"):
         build(directory)
-    assert change.disable(directory, ["queue"]).changed == ("queue",)
+    assert switch.disable(directory, ["queue"]).changed == ("queue",)
     assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
 
 
@@ -298,4 +298,4 @@ def test_kustomize_adds_the_same_component(root: Path, tmp_path: Path, kustomize
         subprocess.run([kustomize, "edit", "add", "component", "../../options/queue"], cwd=theirs, check=True)
         assert yaml.safe_load((theirs / KUSTOMIZATION).read_text())["components"] == ["../../options/queue"]
         assert build(theirs) == ours
-        assert change.disable(theirs, ["queue"]).changed == ("queue",)
+        assert switch.disable(theirs, ["queue"]).changed == ("queue",)

@@ -11,9 +11,9 @@ from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
 from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
-from packyard.setters.directory import find_packages, read_package
 from packyard.setters.listing import Counts, Row, list_setters
 from packyard.setters.packagefiles import read_krmfile
+from packyard.setters.packages import find_packages, read_package
 from packyard.setters.plan import Copies
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))

@@ -30,7 +30,7 @@ Trial = Callable[[str], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Switched:
     """What was done to a use case, or would be: its kustomization before and after, and the options that it changed.
 
     ``unsure`` says why it is not known whether they apply, where only kustomize can build the use case.
@@ -45,7 +45,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class OptionState:
     """One option as a use case sees it; ``reason`` says why it does not fit."""
 
     name: str
@@ -57,7 +57,7 @@ class State:
 
 def enable(
     directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool = False, keep: Keep | None = None
-) -> Outcome:
+) -> Switched:
     """Add options to a use case, all or none; one that is enabled stays as it is."""
     found = _find(directory, names)
     tree = Tree(directory)
@@ -75,10 +75,10 @@ def enable(
         if not dry_run and new:
             tree.write({before.name: after}, keep)
     old = tuple(name for name in wanted if name in before.options)
-    return Outcome(before.name, before.data, after, tuple(new), old, unsure)
+    return Switched(before.name, before.data, after, tuple(new), old, unsure)
 
 
-def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Outcome:
+def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Switched:
     """Take options out of a use case; one that is not enabled is none to take out."""
     found = _find(directory, names)
     tree = Tree(directory)
@@ -90,12 +90,12 @@ def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, kee
         after = before.without(gone)
         if not dry_run and gone:
             tree.write({before.name: after}, keep)
-    return Outcome(
+    return Switched(
         before.name, before.data, after, tuple(gone), tuple(name for name in wanted if name not in before.options)
     )
 
 
-def states(directory: Path, trial: Trial) -> list[State]:
+def states(directory: Path, trial: Trial) -> list[OptionState]:
     """Return every option of a use case's package: whether it is enabled, and whether it fits."""
     found = folders.find(directory)
     if found is None:
@@ -114,7 +114,7 @@ def states(directory: Path, trial: Trial) -> list[State]:
             reason = f"not known: {error.problems[0].message}"
         except (InputError, ConflictError) as error:
             fits, reason = False, error.problems[0].message
-        states.append(State(name, describe(found, name), name in here.options, fits, reason))
+        states.append(OptionState(name, describe(found, name), name in here.options, fits, reason))
     return states
 
 

@@ -22,7 +22,7 @@ from packyard.yaml.span import text_of
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
     ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
@@ -38,7 +38,7 @@ class Change:
     aliases: int = 0
 
 
-class Fields:
+class FieldEdits:
     """The edits and changes of one file, gathered document by document; ``counts`` are the fields of each setter."""
 
     def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], names: Collection[str] = ("",)) -> None:
@@ -47,7 +47,7 @@ class Fields:
         self.names = () if "" in names else names  # of what reaches a changed setter, where that is known
         self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
-        self.changes: list[Change] = []
+        self.changes: list[FieldChange] = []
         self._aliases: dict[int, int] | None = None
 
     def visit(self, document: Document) -> None:
@@ -90,7 +90,7 @@ class Fields:
         line, column = bound.node.source.locate(bound.node.start)
         path = bindings.path_text(bound.path)
         aliases = self._count_aliases(bound.node)
-        self.changes.append(Change(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
+        self.changes.append(FieldChange(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
 
     def _count_aliases(self, node: Scalar | SequenceNode) -> int:
         """Return how many places follow a field; a file is looked through once, and only if a field has an anchor."""

@@ -9,7 +9,7 @@ import pytest
 
 from packyard.errors import InputError, PackyardError
 from packyard.files.tree import Tree
-from packyard.setters.directory import place, read_package
+from packyard.setters.packages import place, read_package
 from running import done
 
 OLD = """\

@@ -30,7 +30,7 @@ MARK = b'"x-kustomize"'
 _BOOLEANS = frozenset(("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"))
 
 
-class Definition:
+class InlineDefinition:
     """What one comment defines."""
 
     def __init__(self, members: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InlineSetter:
     """One setter of a tree; description, value, type and set_by are those of its first field."""
 
     name: str
@@ -93,7 +93,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewSetter:
+class NewInlineSetter:
     """A setter to create for the fields that show ``value``, or ``partial``ly, and whose key is ``field`` if given."""
 
     name: str
@@ -107,35 +107,35 @@ class NewSetter:
     resource: str = ""  # the metadata.name of the documents, if only those
 
 
-def parse(text: str) -> Definition | None:
+def parse(text: str) -> InlineDefinition | None:
     """Read a comment, its ``#`` included; None where it is none of these."""
     if '"x-kustomize"' not in text:
         return None
     try:
         members = json.loads(text.lstrip("#"))
-        return Definition(members) if isinstance(members.get("x-kustomize"), dict) else None
+        return InlineDefinition(members) if isinstance(members.get("x-kustomize"), dict) else None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
-def list_setters(files: Sequence[tuple[str, bytes]]) -> list[Row]:
+def list_setters(files: Sequence[tuple[str, bytes]]) -> list[InlineSetter]:
     """Return a row per setter of all files, sorted by name; files are given by the names that errors call them."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, InlineSetter] = {}
     for name, data in files:
         for scalar, _ in _scalars(name, data):
             found = _definition(scalar)
             for setter, value in found.setters() if found else ():
                 first = rows.get(setter)
                 if found and first is None:
-                    rows[setter] = Row(setter, found.description, value, found.type, found.set_by, 1)
+                    rows[setter] = InlineSetter(setter, found.description, value, found.type, found.set_by, 1)
                 elif first:
-                    rows[setter] = Row(
+                    rows[setter] = InlineSetter(
                         setter, first.description, first.value, first.type, first.set_by, first.count + 1
                     )
     return [rows[name] for name in sorted(rows)]
 
 
-class Setting:
+class InlineChange:
     """Sets one setter, file by file, and counts the fields."""
 
     def __init__(self, name: str, value: str, *, set_by: str = "", description: str = "") -> None:
@@ -154,7 +154,7 @@ class Setting:
                 edits += self._set(scalar, found, flow)
         return _applied(data, name, edits)
 
-    def _set(self, scalar: Scalar, found: Definition, flow: bool) -> list[Edit]:
+    def _set(self, scalar: Scalar, found: InlineDefinition, flow: bool) -> list[Edit]:
         text = self._new_text(scalar.value, found)
         if text is None or scalar.comment is None:
             return []
@@ -165,7 +165,7 @@ class Setting:
         written = _lexeme(scalar, text, found.type, flow)
         return [*exchange(scalar, written, text), replace_comment(scalar.comment, found.text())]
 
-    def _new_text(self, text: str, found: Definition) -> str | None:
+    def _new_text(self, text: str, found: InlineDefinition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""
         whole = found.whole is not None and found.whole[0] == self.name
         recorded = [found.whole] if found.whole and whole else found.partial
@@ -179,7 +179,7 @@ class Setting:
         return text.replace(old, self.value)
 
 
-def creation(new: NewSetter) -> Callable[[bytes, str], bytes]:
+def creation(new: NewInlineSetter) -> Callable[[bytes, str], bytes]:
     """Return what adds the comments of a new setter to a file; a setter that a field has already is replaced."""
 
     def change(data: bytes, name: str) -> bytes:
@@ -194,11 +194,11 @@ def creation(new: NewSetter) -> Callable[[bytes, str], bytes]:
     return change
 
 
-def _bind(new: NewSetter, part: Child, scalar: Scalar) -> list[Edit]:
+def _bind(new: NewInlineSetter, part: Child, scalar: Scalar) -> list[Edit]:
     if scalar.style in "|>":
         line, _ = scalar.source.locate(scalar.start)
         raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
-    found = (_definition(scalar) if new.partial else None) or Definition({})
+    found = (_definition(scalar) if new.partial else None) or InlineDefinition({})
     found.type = new.type
     found.description = new.description or found.description
     found.set_by = new.set_by or found.set_by
@@ -209,7 +209,7 @@ def _bind(new: NewSetter, part: Child, scalar: Scalar) -> list[Edit]:
     return place.bind(part, found.text())
 
 
-def _holds(new: NewSetter, document: Document) -> bool:
+def _holds(new: NewInlineSetter, document: Document) -> bool:
     root = document.root
     if not isinstance(root, MappingNode):
         return not new.kind and not new.resource
@@ -218,7 +218,7 @@ def _holds(new: NewSetter, document: Document) -> bool:
     return new.kind in ("", root.text("kind")) and new.resource in ("", name)
 
 
-def _shows(new: NewSetter, text: str) -> bool:
+def _shows(new: NewInlineSetter, text: str) -> bool:
     return new.value in text if new.partial else new.value == text
 
 
@@ -253,7 +253,7 @@ def _below(node: Node | None, flow: bool) -> Iterator[tuple[Scalar, bool]]:
             yield from _below(part.value, flow or node.flow)
 
 
-def _definition(scalar: Scalar) -> Definition | None:
+def _definition(scalar: Scalar) -> InlineDefinition | None:
     return parse(scalar.comment.text) if scalar.comment else None
 
 
