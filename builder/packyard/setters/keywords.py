@@ -1,4 +1,4 @@
-"""The OpenAPI keywords of a definition that limit its values: what each has to be, and what is wrong with those there."""
+"""The OpenAPI keywords of a definition that limit its values: what each must be, and what is wrong with those given."""
 
 from __future__ import annotations
 
