@@ -115,7 +115,7 @@ def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
     """By the API server, at once or when an operator makes pods; nobody in a cluster looks at names of buckets."""
     kubectl = real.program("kubectl")
     readme = Readme(package, web_dir)
-    row = next((line for line in readme.text.splitlines() if "something required is not set" in line), "")
+    row = next((line for line in readme.text.splitlines() if "a required parameter has no value" in line), "")
     words = [word for word in re.findall(r"`([^`]+)`", row) if not word.startswith(("kubectl", "kustomize"))]
     world = World(cluster, "privileged", tmp_path / "world")
     apply = [kubectl, "--kubeconfig", world.kubeconfig(world.namespace), "apply", "-f", "-"]
