@@ -27,14 +27,26 @@ SESSIONS = [session for page in pages.PAGES if page.exists() for session in page
 
 
 @pytest.fixture
-def environment(kustomize3: Path, kustomize5: Path, tmp_path: Path) -> dict[str, str]:
-    """What the readers have: packyard, kustomize 5, `kustomize-3.8.7`, and a kubectl without a cluster."""
+def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """What the readers have: packyard, kustomize 5, `kustomize-3.8.7`, and a kubectl without a cluster.
+
+    A test of one session asks for the programs that are typed there alone.
+    """
+    session = request.node.callspec.params.get("session") if hasattr(request.node, "callspec") else None
+    typed = (
+        "".join(block.text for block in session.blocks if block.kind.startswith("sh")) if session else "kustomize-3.8.7"
+    )
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
     write(bin_dir / "kubectl", _KUBECTL)
-    (bin_dir / "kustomize").symlink_to(kustomize5)
-    (bin_dir / "kustomize-3.8.7").symlink_to(kustomize3)
+    if re.search(r"kustomize|render", typed):
+        (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
+    if "kustomize-3.8.7" in typed:
+        (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3"))
+    for name in ("git", "kpt"):
+        if re.search(rf"^{name} ", typed, re.MULTILINE):
+            real.program(name)
     own = {
         "PATH": f"{bin_dir}:/usr/bin:/bin",
         "HOME": str(tmp_path),

@@ -9,7 +9,7 @@ from typing import Any
 
 import real
 from documents import pages
-from running import packyard
+from running import done, packyard
 
 NAME = "mnist-fp32-training-k8s"
 
@@ -84,3 +84,16 @@ def broken(folder: Path) -> Path:
         'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x} # {"$openapi":"NO"}\n', "utf-8"
     )
     return package
+
+
+def test_the_page_of_packyard_json_has_every_field_of_a_real_one(tmp_path: Path) -> None:
+    page = (pages.DOCS / "packyard-json.md").read_text("utf-8")
+    (example,) = (block.text for block in pages.blocks(page) if block.kind == "json")
+    done("build", NAME, "--workspace", real.REPOSITORY, "--version", "1.0.0", "--out", tmp_path)
+    record = json.loads((tmp_path / NAME / "packyard.json").read_bytes())
+    assert list(json.loads(example)) == list(record)
+    fields = [name for cells in pages.rows(page, "| field |") for name in re.findall(r"`(\S+)`", cells[0])]
+    assert [name for name in fields if "." not in name] == list(record)
+    assert {name.rpartition(".")[2] for name in fields if "." in name} == set().union(*record["useCases"].values())
+    kinds = {name for cells in pages.rows(page, "| kind |") for name in re.findall(r"`(\w+)`", cells[0])}
+    assert {each.split()[0] for case in record["useCases"].values() for each in case.get("requires", ())} <= kinds
