@@ -68,9 +68,9 @@ $(VENV): pyproject.toml
 	touch $@
 
 # What a release of kustomize is told at link time; `version` prints it.
-.tools/kustomize-3: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
-.tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
-.tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
+.tools/kustomize-3 .tools/kustomize-3-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
+.tools/kustomize-4 .tools/kustomize-4-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
+.tools/kustomize-5 .tools/kustomize-5-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
 
 # Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder;
 # a folder that it does not build is there as it is.

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import cfg
 import real
-from cfg import Cfg
 from controlplane import shared
 from controlplane.api import Api
 from running import RELEASE, done
+from served import Cfg, Served, serving
 
 # Most programs in Go that run here are over at once; with less care for memory each takes a fifth less time.
 os.environ.setdefault("GOGC", "400")
@@ -28,13 +27,6 @@ def kustomize3() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cfg3() -> Iterator[Cfg]:
-    """The ``cfg`` commands of `kustomize3` without its half a second each; `test_real` holds the two together."""
-    with cfg.answering(real.pinned_program("kustomize-3-cfg")) as answering:
-        yield answering
-
-
-@pytest.fixture(scope="session")
 def kustomize4() -> Path:
     """kustomize 4.5.4, of the last line that has setters."""
     return real.pinned_program("kustomize-4")
@@ -44,6 +36,31 @@ def kustomize4() -> Path:
 def kustomize5() -> Path:
     """kustomize 5.7.1: the judge of composing and rendering."""
     return real.pinned_program("kustomize-5")
+
+
+@pytest.fixture(scope="session")
+def served3() -> Iterator[Served]:
+    """`kustomize3` without its half a second for each command; so are the next two."""
+    with serving(real.pinned_program("kustomize-3-server")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def served4() -> Iterator[Served]:
+    with serving(real.pinned_program("kustomize-4-server")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def served5() -> Iterator[Served]:
+    with serving(real.pinned_program("kustomize-5-server")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def cfg3(served3: Served) -> Cfg:
+    """Its ``cfg`` commands."""
+    return Cfg(served3)
 
 
 @pytest.fixture(scope="session")

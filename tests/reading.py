@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from served import Served
 
 _SETTER_COMMENT = re.compile(r'#\s*(\{"\$openapi":.*)$')
 
@@ -93,11 +94,9 @@ def _setters(directory: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield definition["x-k8s-cli"]["setter"]["name"], definition["x-k8s-cli"]["setter"]
 
 
-def built(kustomize: Path, directory: Path, *options: str) -> list[Any]:
+def built(kustomize: Served, directory: Path, *options: str) -> list[Any]:
     """Return the objects that a real kustomize builds."""
-    done = subprocess.run([kustomize, "build", *options, directory], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return sorted_objects(done.stdout)
+    return sorted_objects(kustomize.done("build", *options, directory))
 
 
 def sorted_objects(text: str) -> list[Any]:

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from cfg import Cfg
+from served import Cfg
 
 CASES = Path(__file__).with_name("cases")
 each_case = pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import reading
 import real
 from packyard.source.package import Package
 from running import RELEASE, done, packyard, programs_dir
+from served import Served
 from usecases import each_package
 
 NAME = "resnet50v1-5-fp32-training-k8s"
@@ -94,7 +95,7 @@ def follow(url: str, topology: str, *, fetch: str, setter: str, bin_dir: Path, c
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
-    topology: str, web_dir: Path, bin_dir: Path, http_server: Callable[[Path], str], kustomize5: Path, tmp_path: Path
+    topology: str, web_dir: Path, bin_dir: Path, http_server: Callable[[Path], str], served5: Served, tmp_path: Path
 ) -> None:
     url = http_server(web_dir)
     theirs = follow(url, topology, fetch="wget", setter="kustomize cfg set", bin_dir=bin_dir, cwd=tmp_path / "theirs")
@@ -105,8 +106,8 @@ def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
         assert reading.setter_comments(mine) == reading.setter_comments(other)
         assert reading.setter_values(mine) == reading.setter_values(other)
         assert reading.set_by_user(mine) == reading.set_by_user(other) == parameters_of(storage)
-        objects = reading.built(kustomize5, mine)
-        assert objects == reading.built(kustomize5, other)
+        objects = reading.built(served5, mine)
+        assert objects == reading.built(served5, other)
         assert objects == reading.sorted_objects((ours / f"{storage}.yaml").read_text())
         assert objects == reading.sorted_objects((theirs / f"{storage}.yaml").read_text())
         assert {item["metadata"]["namespace"] for item in objects} == {"ml"}
@@ -144,7 +145,7 @@ def beside_the_value(line: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_the_words_of_the_old_readme_find_the_pods(
-    storage: str, web_dir: Path, kustomize5: Path, tmp_path: Path
+    storage: str, web_dir: Path, served5: Served, tmp_path: Path
 ) -> None:
     """``kubectl get pods -oname | grep launch`` for multi-node, ``grep training`` for single-node.
 
@@ -154,7 +155,7 @@ def test_the_words_of_the_old_readme_find_the_pods(
     workload = {
         topology: next(
             item["metadata"]["name"]
-            for item in reading.built(kustomize5, tmp_path / NAME / PREFIX / topology / storage)
+            for item in reading.built(served5, tmp_path / NAME / PREFIX / topology / storage)
             if item["kind"] in ("MPIJob", "Job")
         )
         for topology in TOPOLOGIES

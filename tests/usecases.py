@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +34,7 @@ from packyard.source.patch import MisfitError
 from packyard.source.workspace import OPTIONS
 from packyard.work.reads import Reads
 from packyard.yaml.sharing import Sharing
+from served import Served
 
 Object = dict[str, Any]
 
@@ -74,7 +74,7 @@ class Directory:
     def plan(self, values: Mapping[str, str]) -> Plan:
         return _plan(self._package_files, values)
 
-    def build(self, kustomize: Path, namespace: str, options: Sequence[str] = ()) -> list[Object]:
+    def build(self, kustomize: Served, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
         return build_all(kustomize, namespace, [(self, options)])[0]
 
@@ -130,7 +130,9 @@ def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
     return planned
 
 
-def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]) -> list[list[Object]]:
+def build_all(
+    kustomize: Served, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]
+) -> list[list[Object]]:
     """Build several directories, each with some of its options, in one run of kustomize.
 
     A label tells their objects apart, for those of the whole cluster have no namespace.
@@ -146,9 +148,8 @@ def build_all(kustomize: Path, namespace: str, wanted: Sequence[tuple[Directory,
             directory.write(Path(folder, name), {"namespace": name, **fields})
         listed = {"resources": [f"{name}/use-case" for name in apart]}
         (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump(listed))
-        done = subprocess.run([kustomize, "build", folder], capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-    for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
+        built = kustomize.done("build", folder)
+    for item in yaml.load_all(built, Loader=yaml.CSafeLoader):
         name = item["metadata"]["labels"].pop(_DIRECTORY)
         found[apart.index(name)] += moved([item], name, namespace)
     return found

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+
+from running import inside
+from served import Served
 
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 COMMENT = '# {"$openapi":"n"}'
@@ -22,27 +25,27 @@ DEFINED = (
 class Side:
     """One program, in a folder of its own."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
-        self.command = command
+    def __init__(self, program: Callable[..., subprocess.CompletedProcess[str]], folder: Path) -> None:
+        self.program = program
         self.folder = folder
 
     def cfg(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*self.command, "cfg", *words], cwd=self.folder, capture_output=True, text=True)
+        return self.program("cfg", *words, cwd=self.folder)
 
     def read(self, path: str) -> str:
         return (self.folder / path).read_bytes().decode()
 
 
 @pytest.fixture
-def theirs(kustomize3: Path, tmp_path: Path) -> Side:
+def theirs(served3: Served, tmp_path: Path) -> Side:
     (tmp_path / "theirs").mkdir()
-    return Side([str(kustomize3)], tmp_path / "theirs")
+    return Side(served3, tmp_path / "theirs")
 
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Side:
     (tmp_path / "ours").mkdir()
-    return Side([sys.executable, "-m", "packyard.cli.main"], tmp_path / "ours")
+    return Side(inside, tmp_path / "ours")
 
 
 def write(sides: tuple[Side, Side], **files: str) -> None:
@@ -67,7 +70,7 @@ def test_a_note_behind_a_field_moves_above_it_where_3_8_7_drops_it(theirs: Side,
 
 def theirs_set(theirs: Side, ours: Side, name: str = "n") -> str:
     """Let the real program set the setter in the files that we wrote, and say what it prints."""
-    return Side(theirs.command, ours.folder).cfg("set", ".", name, "changed").stdout
+    return Side(theirs.program, ours.folder).cfg("set", ".", name, "changed").stdout
 
 
 def test_a_note_inside_brackets_is_refused_where_it_cannot_move(theirs: Side, ours: Side) -> None:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
 
-from cfg import Cfg
 from contents import content
 from packyard.setters.change import change_setters
+from running import COMMAND, inside
+from served import Served
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 DEFINED = (
@@ -68,6 +69,10 @@ data:
 """
 
 
+#: Runs words in a folder, ``cwd``.
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+
 @dataclass(frozen=True)
 class Side:
     """What one program did to a tree."""
@@ -91,13 +96,12 @@ def tree(text: str, krmfile: str = HEADER) -> dict[str, str]:
     return {"Krmfile": krmfile, "r.yaml": text}
 
 
-def run(program: list[str], directory: Path, case: Case, stdin: str = "") -> Side:
+def run(program: Program, directory: Path, case: Case) -> Side:
     for path, text in case.files.items():
         file = directory / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode())
-    words = [*program, "cfg", *case.args]
-    done = subprocess.run(words, cwd=directory, input=stdin, capture_output=True, text=True, check=False)
+    done = program("cfg", *case.args, cwd=directory)
     found = {
         file.relative_to(directory).as_posix(): file.read_bytes().decode()
         for file in sorted(directory.rglob("*"))
@@ -107,16 +111,15 @@ def run(program: list[str], directory: Path, case: Case, stdin: str = "") -> Sid
     return Side(done.returncode, done.stdout, found, done.stderr.partition("\n")[0])
 
 
-def both(kustomize3: Path, tmp_path: Path, case: Case, stdin: str = "") -> tuple[Side, Side]:
+def both(theirs: Program, tmp_path: Path, case: Case, ours: Program = inside) -> tuple[Side, Side]:
     (tmp_path / "ours").mkdir(parents=True)
     (tmp_path / "theirs").mkdir(parents=True)
-    ours = run([sys.executable, "-m", "packyard.cli.main"], tmp_path / "ours", case, stdin)
-    return ours, run([str(kustomize3)], tmp_path / "theirs", case, stdin)
+    return run(ours, tmp_path / "ours", case), run(theirs, tmp_path / "theirs", case)
 
 
-def set_by_theirs(cfg3: Cfg, directory: Path, name: str) -> dict[str, object]:
+def set_by_theirs(served3: Served, directory: Path, name: str) -> dict[str, object]:
     """Set a setter with the real program, whoever wrote the files, and return what the files then say."""
-    said = cfg3.done("set", ".", name, "changed", "-R", cwd=directory)
+    said = served3.done("cfg", "set", ".", name, "changed", "-R", cwd=directory)
     return {"said": said, **{file.name: content(file.read_text("utf-8")) for file in directory.rglob("*.yaml")}}
 
 
@@ -125,8 +128,8 @@ def comments(text: str) -> list[str]:
     return re.findall(r'# (\{"\$openapi".*)', text)
 
 
-def judge(kustomize3: Path, cfg3: Cfg, tmp_path: Path, case: Case) -> None:
-    ours, theirs = both(kustomize3, tmp_path, case)
+def judge(served3: Served, tmp_path: Path, case: Case) -> None:
+    ours, theirs = both(served3, tmp_path, case)
     assert (ours.code, ours.stdout) == (theirs.code, theirs.stdout)
     assert ours.files.keys() == theirs.files.keys()
     for path, text in theirs.files.items():
@@ -136,7 +139,7 @@ def judge(kustomize3: Path, cfg3: Cfg, tmp_path: Path, case: Case) -> None:
             assert content(ours.files[path]) == content(text)
             assert comments(ours.files[path]) == comments(text)
     if case.then:
-        reached = [set_by_theirs(cfg3, tmp_path / side, case.then) for side in ("ours", "theirs")]
+        reached = [set_by_theirs(served3, tmp_path / side, case.then) for side in ("ours", "theirs")]
         assert reached[0] == reached[1]
         assert "changed" in str(reached[0])
 
@@ -434,57 +437,65 @@ VERSION_1 = {
 
 
 @pytest.mark.parametrize("name", CREATE_SETTER)
-def test_creates_setters_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, cfg3, tmp_path, CREATE_SETTER[name])
+def test_creates_setters_as_the_real_program_does(served3: Served, tmp_path: Path, name: str) -> None:
+    judge(served3, tmp_path, CREATE_SETTER[name])
 
 
 @pytest.mark.parametrize("text", ['{"a":b}', '{"a":1,}', '{"a" 1}', "{a:1}", '{"a"', "[1,]", "1 2", '"a', ""])
-def test_words_what_is_no_json_as_the_real_program_does(kustomize3: Path, tmp_path: Path, text: str) -> None:
+def test_words_what_is_no_json_as_the_real_program_does(served3: Served, tmp_path: Path, text: str) -> None:
     case = Case(["create-setter", ".", "n", "3", "--schema-path", "s"], {**tree("a: 3\n"), "s": text})
-    ours, theirs = both(kustomize3, tmp_path, case)
+    ours, theirs = both(served3, tmp_path, case)
     assert ours == theirs
     assert bool(ours.error) is bool(text)
 
 
 @pytest.mark.parametrize("name", CREATE_SUBST)
-def test_creates_substitutions_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, cfg3, tmp_path, CREATE_SUBST[name])
+def test_creates_substitutions_as_the_real_program_does(served3: Served, tmp_path: Path, name: str) -> None:
+    judge(served3, tmp_path, CREATE_SUBST[name])
 
 
 @pytest.mark.parametrize("name", INIT)
-def test_initializes_as_the_real_program_does(kustomize3: Path, tmp_path: Path, name: str) -> None:
-    ours, theirs = both(kustomize3, tmp_path, INIT[name])
+def test_initializes_as_the_real_program_does(served3: Served, tmp_path: Path, name: str) -> None:
+    ours, theirs = both(served3, tmp_path, INIT[name])
     assert ours == theirs
     modes = [[file.stat().st_mode for file in sorted((tmp_path / side).rglob("*"))] for side in ("ours", "theirs")]
     assert modes[0] == modes[1]
 
 
 @pytest.mark.parametrize("name", ANNOTATE)
-def test_annotates_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
-    judge(kustomize3, cfg3, tmp_path, ANNOTATE[name])
+def test_annotates_as_the_real_program_does(served3: Served, tmp_path: Path, name: str) -> None:
+    judge(served3, tmp_path, ANNOTATE[name])
 
 
 @pytest.mark.parametrize("name", VERSION_1)
-def test_reads_version_1_as_the_real_program_does(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
+def test_reads_version_1_as_the_real_program_does(served3: Served, tmp_path: Path, name: str) -> None:
     case = VERSION_1[name]
-    judge(kustomize3, cfg3, tmp_path, case)
+    judge(served3, tmp_path, case)
     sides = [(tmp_path / side / "r.yaml").read_text("utf-8").replace('"4"', "'4'") for side in ("ours", "theirs")]
     assert sides[0] == sides[1]
 
 
 def test_annotates_what_comes_from_standard_input(kustomize3: Path, tmp_path: Path) -> None:
-    ours, theirs = both(kustomize3, tmp_path, Case(["annotate", "--kv", "a=b"], {}), "kind: A\n---\n# c\nkind: B\n")
+    def reading(*command: object) -> Program:
+        def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+            text = "kind: A\n---\n# c\nkind: B\n"
+            return subprocess.run([*map(str, (*command, *words))], cwd=cwd, input=text, capture_output=True, text=True)
+
+        return run
+
+    case = Case(["annotate", "--kv", "a=b"], {})
+    ours, theirs = both(reading(kustomize3), tmp_path, case, reading(*COMMAND))
     assert ours == theirs
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"b', "a b", "a#b", "a{b}", "a\\b", "日本", "plain"])
-def test_reads_the_names_that_the_real_program_writes(kustomize3: Path, cfg3: Cfg, tmp_path: Path, name: str) -> None:
+def test_reads_the_names_that_the_real_program_writes(served3: Served, tmp_path: Path, name: str) -> None:
     case = Case(["create-setter", ".", name, "3", "--field", "spec.replicas"])
-    _, theirs = both(kustomize3, tmp_path, case)
+    _, theirs = both(served3, tmp_path, case)
     assert theirs.code == 0
     changed = change_setters(tmp_path / "theirs", {name: ["4"]})
     assert changed[0].plan.counts == {name: 1}
-    judge(kustomize3, cfg3, tmp_path / "again", case)
+    judge(served3, tmp_path / "again", case)
 
 
 #: Cases whose layout changes for good: lines are broken, a comment is replaced, an empty mapping is filled.
@@ -501,13 +512,12 @@ FOR_GOOD = {
 def test_deleting_what_was_created_restores_the_bytes(tmp_path: Path, name: str) -> None:
     """But for a Krmfile's last line break."""
     case = CREATE_SETTER[name]
-    ours = [sys.executable, "-m", "packyard.cli.main"]
     (tmp_path / "tree").mkdir()
-    created = run(ours, tmp_path / "tree", case)
+    created = run(inside, tmp_path / "tree", case)
     assert created.files != case.files
     case = Case(["delete-setter", case.args[1], case.then, *(["-R"] if "-R" in case.args else [])], created.files)
     (tmp_path / "after").mkdir()
-    deleted = run(ours, tmp_path / "after", case)
+    deleted = run(inside, tmp_path / "after", case)
     assert deleted.code == 0
     before = CREATE_SETTER[name].files
     assert {path: text.rstrip() for path, text in deleted.files.items() if path.endswith("Krmfile")} == {

@@ -21,6 +21,7 @@ from packyard.build import requirements
 from packyard.kubernetes.pod_security import LEVELS
 from packyard.source.package import Package, UseCase
 from pods import as_pods
+from served import Served
 from usecases import (
     USE_CASES,
     Directory,
@@ -77,24 +78,24 @@ def complaints(answers: Iterator[Answer]) -> list[str]:
 
 
 @each_use_case
-def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, kustomize5: Path) -> None:
+def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, served5: Served) -> None:
     """With nothing set but what has to be, in a namespace of the level that the record names."""
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    objects = directory.set(directory.examples).build(served5, namespace)
     assert not complaints(try_objects(api_server, namespace, objects))
 
 
 @each_use_case
 def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
-    package: Package, use_case: UseCase, directory: Directory, api_server: Api, kustomize5: Path
+    package: Package, use_case: UseCase, directory: Directory, api_server: Api, served5: Served
 ) -> None:
     """Pairs in the first use case of each base alone; elsewhere they do the same."""
     is_first = next(found for found in USE_CASES if found[1].base == use_case.base) == (package, use_case)
     pairs = pairs_together(package, use_case) if is_first else []
     choices: list[Sequence[str]] = [*((name,) for name in directory.options), *pairs]
     ready = directory.set(directory.examples)
-    tried = ready.build(kustomize5, "any")
-    built = build_all(kustomize5, "any", [(ready, choice) for choice in choices])
+    tried = ready.build(served5, "any")
+    built = build_all(served5, "any", [(ready, choice) for choice in choices])
     for choice, objects in zip(choices, built, strict=True):
         changed = [item for item in objects if item not in tried]
         assert changed or len(choice) > 1, f"{choice} changes nothing"
@@ -206,12 +207,12 @@ def broken(item: Object, fields: list[str | int], value: object) -> Object:
     return changed
 
 
-def test_kubectl_says_the_same(api_server: Api, kubectl: Path, kustomize5: Path, tmp_path: Path) -> None:
+def test_kubectl_says_the_same(api_server: Api, kubectl: Path, served5: Served, tmp_path: Path) -> None:
     """Says nothing of a whole use case, and warns as the client of these tests does."""
     package, use_case = next(each.values for each in each_use_case.args[1] if each.values[1].base == "mpi-job")
     directory = shipped(package, use_case)
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    objects = directory.set(directory.examples).build(served5, namespace)
     assert kubectl_apply([kubectl, "--cache-dir", tmp_path], api_server, namespace, objects) == ""
     faulty = broken(JOB, ["securityContext"], {})
     namespace = api_server.create_namespace("restricted")

@@ -17,6 +17,7 @@ import pytest
 from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import PACKAGES, Object, level, shipped
 
 #: One use case of each package and base; the others differ in their storage, which is nothing to Argo.
@@ -36,12 +37,12 @@ _HAS_ENDED = ("Succeeded", "Failed", "Error")
 @pytest.mark.parametrize(("package", "use_case"), PIPELINES.values())
 @pytest.mark.parametrize("fails_first", [False, True])
 def test_argo_runs_every_step_and_gives_no_program_a_token(
-    package: Package, use_case: UseCase, fails_first: bool, api_server: Api, kustomize5: Path, tmp_path: Path
+    package: Package, use_case: UseCase, fails_first: bool, api_server: Api, served5: Served, tmp_path: Path
 ) -> None:
     """A step that fails is tried again where it has a ``retryStrategy``, after its pause; else the workflow fails."""
     directory = shipped(package, use_case)
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    objects = directory.set(directory.examples).build(served5, namespace)
     (workflow,) = [item for item in objects if item["kind"] == "Workflow"]
     pause = shorten_pauses(workflow)
     # The nodes of other tests, if there are any, are to leave the pods alone.

@@ -17,6 +17,7 @@ import yaml
 
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import PACKAGES, Object, level, shipped
 
 _KINDS = ("JobSet", "TrainJob")
@@ -159,11 +160,11 @@ def test_a_run_that_takes_too_long_is_not_tried_again(package: Package, use_case
     ("package", "use_case"), [each for (_, base), each in USE_CASES.items() if base == "train-job"]
 )
 def test_a_train_job_is_refused_until_its_runtime_is_there_and_taken_when_all_is_applied_again(
-    package: Package, use_case: UseCase, cluster: Api, kustomize5: Path, kubectl: Path
+    package: Package, use_case: UseCase, cluster: Api, served5: Served, kubectl: Path
 ) -> None:
     directory = shipped(package, use_case)
     namespace = cluster.create_namespace(level(directory.parse()))
-    objects = edited(directory.set(directory.examples).build(kustomize5, namespace))
+    objects = edited(directory.set(directory.examples).build(served5, namespace))
 
     def apply() -> str:
         command = [kubectl, f"--kubeconfig={cluster.folder / 'kubeconfig'}", "apply", "-f", "-"]

@@ -6,12 +6,12 @@ Why a subPath of a storage fails: `test_cluster` of the room workload has an exp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from packyard.source.package import Package, UseCase
 from pods import as_pods
+from served import Served
 from usecases import Object, build_all, each_use_case, option_names, shipped
 
 #: Volumes that a kubelet makes, whose directories it may enter as root.
@@ -19,14 +19,14 @@ _OWN = ("configMap", "downwardAPI", "emptyDir", "projected", "secret")
 
 
 @pytest.fixture
-def pods(package: Package, use_case: UseCase, kustomize5: Path) -> list[Object]:
+def pods(package: Package, use_case: UseCase, served5: Served) -> list[Object]:
     """The pods of a use case, as it is and with each of its options."""
     key = (package.name, use_case.path)
     if key not in _PODS:
         directory = shipped(package, use_case)
         ready = directory.set(directory.examples)
         choices = [(ready, ()), *((ready, (name,)) for name in option_names(package, use_case))]
-        _PODS[key] = [pod["spec"] for objects in build_all(kustomize5, "ml", choices) for _, pod in as_pods(objects)]
+        _PODS[key] = [pod["spec"] for objects in build_all(served5, "ml", choices) for _, pod in as_pods(objects)]
     return _PODS[key]
 
 

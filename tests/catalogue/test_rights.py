@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 from controlplane.api import Api, wait
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import Object, each_use_case, level, shipped
 
 #: apiGroup, resource, verb, and the name of the only object that it is about, if there is one.
@@ -30,11 +30,11 @@ _VERBS = {
 
 @each_use_case
 def test_accounts_may_do_what_their_roles_say_and_their_workflows_need(
-    package: Package, use_case: UseCase, api_server: Api, kustomize5: Path
+    package: Package, use_case: UseCase, api_server: Api, served5: Served
 ) -> None:
     directory = shipped(package, use_case)
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(kustomize5, namespace)
+    objects = directory.set(directory.examples).build(served5, namespace)
     assert faults(api_server, namespace, objects) == []
 
 

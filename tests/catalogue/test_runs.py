@@ -11,12 +11,12 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from pathlib import Path
 
 from controlplane.api import Api, wait
 from packyard.build import requirements
 from packyard.source.package import Package
 from pods import as_pods
+from served import Served
 from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, shipped
 
 # What the server says of a Service that it looks at while it is being made.
@@ -33,10 +33,10 @@ _INSTANCE = "app.kubernetes.io/instance"
 
 @each_package
 def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
-    package: Package, cluster: Api, kustomize5: Path
+    package: Package, cluster: Api, served5: Served
 ) -> None:
     """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by names of their own."""
-    built = build_all(kustomize5, "any", list(runs(package)))
+    built = build_all(served5, "any", list(runs(package)))
     namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
     objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)
@@ -54,11 +54,11 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
 
 
 @each_package
-def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, kustomize5: Path) -> None:
+def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, served5: Served) -> None:
     """Controllers make pods of what they are given: these are judged as well."""
     directories = [shipped(package, use_case) for use_case in package.use_cases]
     ready = [apart(directory.set(directory.examples)) for directory in directories]
-    built = build_all(kustomize5, "any", [(directory, ()) for directory in ready])
+    built = build_all(served5, "any", [(directory, ()) for directory in ready])
     for name in LEVELS:
         chosen = [found for found in built if level(found) == name]
         if chosen:

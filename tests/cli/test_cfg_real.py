@@ -7,12 +7,14 @@ import random
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from running import COMMAND, environment
+from running import inside
+from served import Served
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -124,12 +126,12 @@ def make(root: Path) -> Path:
     return root
 
 
-def run(program: list[str], root: Path, words: list[str]) -> tuple[object, ...]:
+def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, words: list[str]) -> tuple[object, ...]:
     """Return the exit code, what was printed (of errors the text before the usage), and what the files say.
 
     Types are not compared: which texts are quoted differs on purpose.
     """
-    done = subprocess.run([*program, "cfg", *words], cwd=root, env=environment(), capture_output=True, text=True)
+    done = program("cfg", *words, cwd=root)
     error = done.stderr.split("Usage:")[0].split("kustomize's own")[0].rstrip()
     files = (file for file in root.rglob("*[el]") if file.is_file())
     says = {file.relative_to(root): list(yaml.load_all(file.read_bytes(), yaml.BaseLoader)) for file in files}
@@ -137,11 +139,11 @@ def run(program: list[str], root: Path, words: list[str]) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("line", LINES.splitlines())
-def test_a_command_line_does_what_it_does_in_the_real_program(kustomize3: Path, tmp_path: Path, line: str) -> None:
+def test_a_command_line_does_what_it_does_in_the_real_program(served3: Served, tmp_path: Path, line: str) -> None:
     root = tmp_path / "package"
-    theirs = run([str(kustomize3)], make(root), shlex.split(line))
+    theirs = run(served3, make(root), shlex.split(line))
     shutil.rmtree(root)
-    assert run(COMMAND, make(root), shlex.split(line)) == theirs
+    assert run(inside, make(root), shlex.split(line)) == theirs
 
 
 def cell(draw: random.Random, words: int) -> str:
@@ -153,7 +155,7 @@ def cell(draw: random.Random, words: int) -> str:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("flags", [["--include-subst"], ["--include-subst", "--markdown"]])
-def test_tables_are_those_of_the_real_program(kustomize3: Path, tmp_path: Path, seed: int, flags: list[str]) -> None:
+def test_tables_are_those_of_the_real_program(served3: Served, tmp_path: Path, seed: int, flags: list[str]) -> None:
     draw = random.Random(seed)
     definitions: dict[str, object] = {}
     for number in range(3):
@@ -166,6 +168,6 @@ def test_tables_are_those_of_the_real_program(kustomize3: Path, tmp_path: Path, 
         substitution = {"name": f"t{number}", "pattern": cell(draw, 10), "values": values}
         definitions[f"io.k8s.cli.substitutions.t{number}"] = {"x-k8s-cli": {"substitution": substitution}}
     (tmp_path / "Krmfile").write_text(json.dumps({"openAPI": {"definitions": definitions}}), "utf-8")
-    theirs = run([str(kustomize3)], tmp_path, ["list-setters", ".", *flags])
+    theirs = run(served3, tmp_path, ["list-setters", ".", *flags])
     assert theirs[0] == 0
-    assert run(COMMAND, tmp_path, ["list-setters", ".", *flags]) == theirs
+    assert run(inside, tmp_path, ["list-setters", ".", *flags]) == theirs

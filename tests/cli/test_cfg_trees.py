@@ -23,8 +23,8 @@ import pytest
 import yaml
 
 import real
-from cfg import Cfg
 from running import inside
+from served import Cfg
 
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "1200")) // 20
 BATCH = 30

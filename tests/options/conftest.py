@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import real
 from options import shipped
 from options.shipped import Catalogue
+from served import Served
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +14,8 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
     return shipped.write(tmp_path_factory.mktemp("catalogue"))
 
 
-@pytest.fixture(params=["kustomize-3", "kustomize-4", "kustomize-5"], scope="session")
-def kustomize(request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(params=["served3", "served4", "served5"])
+def kustomize(request: pytest.FixtureRequest) -> Served:
     """Each of the three."""
-    return real.pinned_program(request.param)
+    served: Served = request.getfixturevalue(request.param)
+    return served

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import yaml
@@ -17,6 +17,7 @@ import real
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import ComposedPackage, compose
+from served import Served
 
 Object = dict[str, Any]
 
@@ -124,7 +125,7 @@ class Build:
         return f"{self.place} with {', '.join(self.options)}"
 
 
-def build_all(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[list[Object]]:
+def build_all(kustomize: Served, scratch: Path, builds: Sequence[Build]) -> list[list[Object]]:
     """Build places with options, many in one run, each in a namespace of its own; all have to succeed."""
     parts = [builds[start : start + _AT_ONCE] for start in range(0, len(builds), _AT_ONCE)]
     return [objects for part in parts for objects in _build(kustomize, scratch, part)]
@@ -133,7 +134,7 @@ def build_all(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[l
 _AT_ONCE = 50
 
 
-def _build(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[list[Object]]:
+def _build(kustomize: Served, scratch: Path, builds: Sequence[Build]) -> list[list[Object]]:
     shutil.rmtree(scratch, ignore_errors=True)
     for number, build in enumerate(builds):
         folder = scratch / f"n{number}"
@@ -142,10 +143,9 @@ def _build(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[list
         _write(folder, build.place.folder, options, namespace=f"n{number}")
     folders = [f"n{number}" for number in range(len(builds))]
     (scratch / "kustomization.yaml").write_text(yaml.safe_dump({**_HEAD, "resources": folders}))
-    done = run(kustomize, scratch)
-    assert done.returncode == 0, done.stderr
+    built = kustomize.done("build", scratch)
     found: list[list[Object]] = [[] for _ in builds]
-    for item in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
+    for item in yaml.load_all(built, Loader=yaml.CSafeLoader):
         number = int(item["metadata"].pop("namespace")[1:])
         for subject in item.get("subjects", ()):
             subject["namespace"] = "default"
@@ -153,12 +153,12 @@ def _build(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> list[list
     return found
 
 
-def add(kustomize: Path, scratch: Path, folder: Path, *options: Path) -> subprocess.CompletedProcess[str]:
+def add(kustomize: Served, scratch: Path, folder: Path, *options: Path) -> CompletedProcess[str]:
     """Build a use case with options, which stand in a kustomization beside it."""
     user = scratch / "user"
     user.mkdir(parents=True, exist_ok=True)
     _write(user, folder, options)
-    return run(kustomize, user)
+    return kustomize("build", user)
 
 
 def _write(user: Path, use_case: Path, options: Sequence[Path], **fields: str) -> None:
@@ -168,12 +168,8 @@ def _write(user: Path, use_case: Path, options: Sequence[Path], **fields: str) -
     (user / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
 
 
-def assert_refused(done: subprocess.CompletedProcess[str], option: str) -> None:
+def assert_refused(done: CompletedProcess[str], option: str) -> None:
     """Assert that a build stopped, and named the option and the path that it did not find as it expects."""
     assert done.returncode, f"{option} was built"
     assert f"options/{option}'" in done.stderr
     assert "/spec/" in done.stderr or "/data/" in done.stderr
-
-
-def run(kustomize: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([kustomize, "build", folder], capture_output=True, text=True)

@@ -15,6 +15,7 @@ from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 from packyard.render.builtin import build as render
 from real import REPOSITORY
+from served import Served
 
 _BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
 
@@ -31,7 +32,7 @@ def _sorted(objects: Iterable[Object]) -> list[str]:
     return sorted(json.dumps(item, sort_keys=True) for item in objects)
 
 
-def _judge(kustomize: Path, scratch: Path, builds: Sequence[Build]) -> None:
+def _judge(kustomize: Served, scratch: Path, builds: Sequence[Build]) -> None:
     wrong = []
     for build, objects in zip(builds, build_all(kustomize, scratch, builds), strict=True):
         if _sorted(objects) != _sorted(_expected(build)):
@@ -47,17 +48,17 @@ def _exclude(pair: Sequence[str]) -> bool:
     return all(name in DATASETS for name in pair)
 
 
-def test_each_option_does_what_it_says_where_it_fits(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
+def test_each_option_does_what_it_says_where_it_fits(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = [Build(place, (name,)) for place in catalogue.shapes() for name in place.options]
     _judge(kustomize, tmp_path / "builds", builds)
 
 
-def test_each_pair_of_options_does_what_both_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
+def test_each_pair_of_options_does_what_both_say(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = [Build(place, pair) for place in catalogue.shapes() for pair in _pairs(place) if not _exclude(pair)]
     _judge(kustomize, tmp_path / "builds", builds)
 
 
-def test_all_options_at_once_do_what_they_say(kustomize: Path, catalogue: Catalogue, tmp_path: Path) -> None:
+def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = []
     for place in catalogue.shapes():
         for source in [each for each in DATASETS if each in place.options] or [""]:
@@ -80,12 +81,12 @@ def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
 
 
 def test_an_option_that_does_not_fit_is_refused_or_changes_nothing(
-    catalogue: Catalogue, kustomize5: Path, tmp_path: Path
+    catalogue: Catalogue, served5: Served, tmp_path: Path
 ) -> None:
     for place in catalogue.shapes():
         folder = place.option("any").parent
         for name in sorted({each.name for each in folder.iterdir() if each.is_dir()} - {*place.options}):
-            done = add(kustomize5, tmp_path, place.folder, place.option(name))
+            done = add(served5, tmp_path, place.folder, place.option(name))
             if done.returncode:
                 assert_refused(done, name)
             else:

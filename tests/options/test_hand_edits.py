@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cfg import Cfg
 from options.effects import effects, templates, workflows
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 from real import REPOSITORY
+from served import Cfg, Served
 
 BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
 #: A use case of each kind, with the file of its workload.
@@ -46,10 +46,10 @@ class User:
         assert changed, change
         self.file.write_text(text)
 
-    def add(self, kustomize: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    def add(self, kustomize: Served, *names: str) -> subprocess.CompletedProcess[str]:
         return add(kustomize, self.scratch, self.place.folder, *(self.place.option(name) for name in names))
 
-    def build(self, kustomize: Path, *choices: tuple[str, ...]) -> list[list[Object]]:
+    def build(self, kustomize: Served, *choices: tuple[str, ...]) -> list[list[Object]]:
         """Build the use case with each choice of options."""
         return build_all(kustomize, self.scratch, [Build(self.place, options) for options in choices])
 
@@ -72,25 +72,25 @@ def _of_containers(user: User) -> list[str]:
 
 
 @each_kind
-def test_a_container_that_was_renamed_is_refused(user: User, kustomize5: Path) -> None:
+def test_a_container_that_was_renamed_is_refused(user: User, served5: Served) -> None:
     user.edit(r"^(\s+- name: )(training|mpi-launcher|mpi-worker|node|server|preprocess|test)\b", r"\1mine")
     for option in _of_containers(user):
-        assert_refused(user.add(kustomize5, option), option)
+        assert_refused(user.add(served5, option), option)
 
 
 @each_kind
-def test_a_container_in_front_is_refused(user: User, kustomize5: Path) -> None:
+def test_a_container_in_front_is_refused(user: User, served5: Served) -> None:
     mine = "name: mine, image: mine, envFrom: [], volumeMounts: [], resources: {limits: {}}"
     if user.file.name == "workflow.yaml":
         user.edit(r"^(\s+)templates:$", rf"\1templates:\n\1- {{name: mine, container: {{{mine}}}}}")
     else:
         user.edit(r"^(\s+)containers:$", rf"\1containers:\n\1- {{{mine}}}")
     for option in _of_containers(user):
-        assert_refused(user.add(kustomize5, option), option)
+        assert_refused(user.add(served5, option), option)
 
 
 @each_kind
-def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Path) -> None:
+def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Served) -> None:
     user.edit(r"^(\s+)(- )?(volumeMounts: &\S+)$", r"\1\2\3\n\1- {name: mine, mountPath: /mine}", 1)
     user.edit(r"^(\s+)(volumes:( &\S+)?)$", r"\1\2\n\1- {name: mine, emptyDir: {}}", 1)
     plain, *built = user.build(kustomize, (), *((option,) for option in user.place.options))
@@ -111,48 +111,48 @@ def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Path) -
         ("topologySpreadConstraints: []", "spread"),
     ],
 )
-def test_what_would_be_replaced_is_refused(user: User, field: str, option: str, kustomize5: Path) -> None:
+def test_what_would_be_replaced_is_refused(user: User, field: str, option: str, served5: Served) -> None:
     user.edit(r"^(\s+)(nodeSelector: .*)$", rf"\1\2\n\1{field}")
     if option in user.place.options:
-        assert_refused(user.add(kustomize5, option), option)
+        assert_refused(user.add(served5, option), option)
 
 
 @each_kind
-def test_gpus_of_its_own_are_refused(user: User, kustomize5: Path) -> None:
+def test_gpus_of_its_own_are_refused(user: User, served5: Served) -> None:
     user.edit(r"^(\s+)(cpu: \"\d+\".*)$", r"\1\2\n\1nvidia.com/gpu: 4")
     if "gpus" in user.place.options:
-        assert_refused(user.add(kustomize5, "gpus"), "gpus")
+        assert_refused(user.add(served5, "gpus"), "gpus")
 
 
 @each_kind
-def test_an_option_added_twice_does_no_more(user: User, kustomize: Path) -> None:
+def test_an_option_added_twice_does_no_more(user: User, kustomize: Served) -> None:
     idle = [each for each in ("debug", "do-not-disrupt", "pull-secret", "queue") if each in user.place.options]
     built = user.build(kustomize, *((option,) * times for option in idle for times in (1, 2)))
     assert [_sorted(each) for each in built[::2]] == [_sorted(each) for each in built[1::2]]
 
 
 @each_kind
-def test_an_option_added_twice_is_refused_where_it_would_do_more(user: User, kustomize5: Path) -> None:
+def test_an_option_added_twice_is_refused_where_it_would_do_more(user: User, served5: Served) -> None:
     more = [each for each in user.place.options if each in (*DATASETS, "gpus", "node-pool", "spread")]
     for option in [*more, *(["environment"] if user.file.name == "mpi-job.yaml" else [])]:
-        assert_refused(user.add(kustomize5, option, option), option)
+        assert_refused(user.add(served5, option, option), option)
 
 
 @each_kind
-def test_two_sources_of_data_are_refused(user: User, kustomize5: Path) -> None:
+def test_two_sources_of_data_are_refused(user: User, served5: Served) -> None:
     for one, other in permutations(DATASETS, 2):
-        assert_refused(user.add(kustomize5, one, other), other)
+        assert_refused(user.add(served5, one, other), other)
 
 
 @pytest.mark.parametrize("name", [*KINDS][:2])
-def test_older_kustomizes_refuse_alike(user: User, kustomize: Path) -> None:
+def test_older_kustomizes_refuse_alike(user: User, kustomize: Served) -> None:
     assert_refused(user.add(kustomize, "dataset-claim", "dataset-bucket"), "dataset-bucket")
     user.edit(r"^(\s+- name: )(training|mpi-worker)\b", r"\1mine")
     assert_refused(user.add(kustomize, "gpus"), "gpus")
 
 
 @pytest.mark.parametrize("name", [*KINDS][:1])
-def test_a_file_of_an_option_that_was_deleted_is_named(user: User, kustomize: Path) -> None:
+def test_a_file_of_an_option_that_was_deleted_is_named(user: User, kustomize: Served) -> None:
     (user.place.option("gpus") / "gpus.yaml").unlink()
     done = user.add(kustomize, "gpus")
     assert done.returncode
@@ -161,16 +161,16 @@ def test_a_file_of_an_option_that_was_deleted_is_named(user: User, kustomize: Pa
 
 @each_kind
 def test_an_option_of_another_package_does_what_it_says_there_or_nothing(
-    user: User, catalogue: Catalogue, kustomize5: Path
+    user: User, catalogue: Catalogue, served5: Served
 ) -> None:
-    plain = user.build(kustomize5, ())[0]
+    plain = user.build(served5, ())[0]
     bucket = yaml.safe_load(BUCKET.read_text())["spec"]["option"]
     others = {place.package: place for place in catalogue.shapes()}
     for option in ("queue", "gpus", "environment"):
         there = [each for each in others.values() if each.option(option).is_dir()]
         copies = {(each.option(option) / "kustomization.yaml").read_text(): each for each in there}
         for other in copies.values():
-            done = add(kustomize5, user.scratch, user.place.folder, other.option(option))
+            done = add(served5, user.scratch, user.place.folder, other.option(option))
             assert done.returncode == 0, done.stderr
             expected = json.loads(json.dumps(plain))
             effects(bucket)[option](expected)
@@ -178,16 +178,16 @@ def test_an_option_of_another_package_does_what_it_says_there_or_nothing(
             assert _sorted(built) in (_sorted(expected), _sorted(plain)), f"{option} of {other.package}"
 
 
-def test_no_process_is_told_which_gpus_it_sees(catalogue: Catalogue, kustomize5: Path, tmp_path: Path) -> None:
+def test_no_process_is_told_which_gpus_it_sees(catalogue: Catalogue, served5: Served, tmp_path: Path) -> None:
     for place in catalogue.shapes():
         for option in [each for each in ("gpus", "efa") if each in place.options]:
-            assert "CUDA_VISIBLE_DEVICES" not in add(kustomize5, tmp_path, place.folder, place.option(option)).stdout
+            assert "CUDA_VISIBLE_DEVICES" not in add(served5, tmp_path, place.folder, place.option(option)).stdout
         assert "CUDA_VISIBLE_DEVICES" not in "".join(place.objects)
 
 
 @pytest.mark.parametrize("package", sorted({name.split("/")[0] for name in KINDS}))
 def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
-    package: str, catalogue: Catalogue, cfg3: Cfg, kustomize5: Path, tmp_path: Path
+    package: str, catalogue: Catalogue, cfg3: Cfg, served5: Served, tmp_path: Path
 ) -> None:
     shutil.copytree(catalogue.root / package, tmp_path / package)
     options = tmp_path / package / "options"
@@ -206,7 +206,7 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
         folder = tmp_path / package / place.path
         for option in place.options:
             own = re.findall(r'"\$openapi":"(\w+)"', "".join(file.read_text() for file in (options / option).iterdir()))
-            built = add(kustomize5, tmp_path / "scratch", folder, options / option).stdout
+            built = add(served5, tmp_path / "scratch", folder, options / option).stdout
             pods = list(templates(list(yaml.safe_load_all(built)))) or list(workflows(list(yaml.safe_load_all(built))))
             assert pods
             for name in own:

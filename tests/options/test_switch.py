@@ -16,6 +16,7 @@ from packyard.errors import BeyondError, ConflictError, InputError, PackyardErro
 from packyard.options import switch
 from packyard.options.switch import Switched
 from packyard.render.builtin import build, try_components
+from served import Served
 
 KUSTOMIZATION = "kustomization.yaml"
 OWN = """\
@@ -58,7 +59,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
-def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, body: str, kustomize5: Path) -> None:
+def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, body: str, served5: Served) -> None:
     directory = root / optioned.SINGLE
     tiny.write(directory / "own" / KUSTOMIZATION, OWN)
     (directory / KUSTOMIZATION).write_bytes(body.encode())
@@ -68,7 +69,7 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     lines = ["../../options/queue", "../../options/debug"]
     assert outcome.after == after
     assert yaml.safe_load(after) == {**before, "components": [*(before.get("components") or []), *lines]}
-    built = subprocess.run([kustomize5, "build", directory], capture_output=True, text=True)
+    built = served5("build", directory)
     assert built.returncode == 0, built.stderr
     assert "kueue.x-k8s.io/queue-name: default" in built.stdout
     switch.disable(directory, ["debug", "queue"])
@@ -159,12 +160,12 @@ def test_files_edited_by_hand_make_an_option_refuse_before_it_hits_the_wrong_pla
     assert reading.files(root) == before
 
 
-def test_a_mount_added_by_hand_does_no_harm(root: Path, kustomize5: Path) -> None:
+def test_a_mount_added_by_hand_does_no_harm(root: Path, served5: Served) -> None:
     directory = root / optioned.SINGLE
     mounts = "        - {name: tmp, mountPath: /tmp}\n"
     tiny.replace(directory / "job.yaml", mounts, mounts + "        - {name: tmp, mountPath: /scratch, subPath: a}\n")
     enable(directory, "dataset-claim", "queue")
-    real = subprocess.run([kustomize5, "build", directory], capture_output=True, text=True, check=True).stdout
+    real = served5.done("build", directory)
     assert list(yaml.safe_load_all(build(directory))) == list(yaml.safe_load_all(real))
 
 
@@ -271,7 +272,7 @@ def test_options_inside_a_use_case_are_added_by_kustomize(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])
 def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
-    root: Path, use_case: str, kustomize5: Path
+    root: Path, use_case: str, served5: Served
 ) -> None:
     directory = root / use_case
     text = (directory / KUSTOMIZATION).read_text()
@@ -279,7 +280,7 @@ def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
     for chosen in (*itertools.combinations(optioned.NAMES, 1), *itertools.permutations(optioned.NAMES, 2)):
         lines = "".join(f"- ../../options/{name}\n" for name in chosen)
         (directory / KUSTOMIZATION).write_text(f"{text}components:\n{lines}")
-        real = subprocess.run([kustomize5, "build", directory], capture_output=True, text=True)
+        real = served5("build", directory)
         if real.returncode:
             refused += 1
             with pytest.raises(PackyardError):

@@ -10,6 +10,7 @@ from pathlib import Path
 from packyard.source.package import Package, UseCase
 from readmes.commands import blocks, in_sentences
 from running import RELEASE
+from served import Served
 from usecases import Directory, Object, level, shipped
 
 #: What an administrator types once for a cluster.
@@ -50,7 +51,7 @@ class Readme:
         """Return the Pod Security level that the use case of the README needs."""
         return level(self._directory(self.use_case).parse())
 
-    def build(self, kustomize: Path, namespace: str) -> list[Object]:
+    def build(self, kustomize: Served, namespace: str) -> list[Object]:
         """Return the objects of the README's use case, set to the examples."""
         directory = self._directory(self.use_case)
         return directory.set(directory.examples).build(kustomize, namespace)

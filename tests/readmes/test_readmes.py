@@ -29,6 +29,7 @@ from readmes.readme import Readme
 from readmes.visit import Visit
 from readmes.world import World
 from running import programs_dir
+from served import Served
 from usecases import PACKAGES, each_package, shipped
 
 #: What operators' releases install, by the module whose version the tests pin.
@@ -57,7 +58,7 @@ def bin_dir(kustomize3: Path, tmp_path: Path) -> Path:
 
 @each_package
 def test_every_command_of_a_readme_runs(
-    package: Package, web_dir: Path, cluster: Api, bin_dir: Path, kustomize5: Path, tmp_path: Path
+    package: Package, web_dir: Path, cluster: Api, bin_dir: Path, served5: Served, tmp_path: Path
 ) -> None:
     readme = Readme(package, web_dir)
     commands = {each for block in readme.blocks for each in block.commands}
@@ -65,7 +66,7 @@ def test_every_command_of_a_readme_runs(
     need_programs([*commands, *sentences])
     content = {url: zipped(name) for url, name in DATASETS.items()}
     with internet(tmp_path / "internet", content, {"team-datasets.s3.amazonaws.com"}) as hosts:
-        visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", kustomize5)
+        visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", served5)
         for name, data in files(tmp_path / "internet").items():
             visit.give(name, data)
         visit.follow(readme.blocks, sentences)
@@ -110,7 +111,7 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
 
 @each_package
 def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
-    package: Package, web_dir: Path, cluster: Api, kustomize5: Path, tmp_path: Path
+    package: Package, web_dir: Path, cluster: Api, served5: Served, tmp_path: Path
 ) -> None:
     """By the API server, at once or when an operator makes pods; nobody in a cluster looks at names of buckets."""
     kubectl = real.program("kubectl")
@@ -122,7 +123,7 @@ def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
     operated: set[str] = set()
     for use_case in package.use_cases:
         directory = shipped(package, use_case)
-        objects = directory.build(kustomize5, world.namespace)
+        objects = directory.build(served5, world.namespace)
         kinds = {item["kind"] for item in objects}
         if directory.examples.keys() & {"IMAGE", "PVC_NAME", "USER_ID"}:
             text = "\n---\n".join(["# YAML", *map(json.dumps, objects)])

@@ -19,6 +19,7 @@ from readmes.internet import Internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.world import World, log_line
+from served import Served
 
 #: What a sentence means that leaves a word out, or has one in capitals in its place; where a use case has to be named.
 MEANT = {
@@ -35,7 +36,9 @@ MEANT = {
 class Visit:
     """What a reader typed."""
 
-    def __init__(self, readme: Readme, api: Api, bin_dir: Path, hosts: Internet, folder: Path, kustomize: Path) -> None:
+    def __init__(
+        self, readme: Readme, api: Api, bin_dir: Path, hosts: Internet, folder: Path, kustomize: Served
+    ) -> None:
         self.readme = readme
         self.world = World(api, readme.level(), folder)
         self.objects = readme.build(kustomize, self.world.namespace)

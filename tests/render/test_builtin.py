@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from packyard.errors import InputError
 from packyard.render import objects
 from packyard.render.builtin import build
 from packyard.yaml.node import Source
+from served import Served
 
 RESOURCES = "resources: [a.yaml]\n"
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
@@ -66,7 +66,7 @@ storage.k8s.io/v1 CSIStorageCapacity · example.org/v1 Namespace · example.org/
 class Judge:
     """A directory that both build."""
 
-    def __init__(self, kustomize: Path, folder: Path) -> None:
+    def __init__(self, kustomize: Served, folder: Path) -> None:
         self.kustomize = kustomize
         self.folder = folder
 
@@ -74,7 +74,7 @@ class Judge:
         """Return what kustomize prints, None where it refuses."""
         for name, text in files.items():
             (self.folder / name).write_bytes(text.encode())
-        done = subprocess.run([self.kustomize, "build", self.folder], capture_output=True, text=True)
+        done = self.kustomize("build", self.folder)
         return None if done.returncode else done.stdout
 
     def agrees(self, files: dict[str, str]) -> None:
@@ -101,8 +101,8 @@ def kinds(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def judge(kustomize5: Path, tmp_path: Path) -> Judge:
-    return Judge(kustomize5, tmp_path)
+def judge(served5: Served, tmp_path: Path) -> Judge:
+    return Judge(served5, tmp_path)
 
 
 @pytest.mark.parametrize("scalar", SCALARS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import yaml
 import tiny
 from packyard.errors import BeyondError, InputError, PackyardError
 from packyard.render.builtin import build
+from served import Served
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = """\
@@ -58,7 +58,7 @@ ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}
 
 
 @pytest.fixture
-def agrees(kustomize5: Path, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
+def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
     """Build a use case with a component by both; return the objects, None where both refuse."""
 
     def judge(component: str, **files: str) -> list[dict[str, Any]] | None:
@@ -67,7 +67,7 @@ def agrees(kustomize5: Path, tmp_path: Path) -> Callable[..., list[dict[str, Any
         tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
         for name, text in files.items():
             tiny.write(tmp_path / "use/add" / f"{name}.yaml", text)
-        real = subprocess.run([kustomize5, "build", tmp_path / "use"], capture_output=True, text=True)
+        real = served5("build", tmp_path / "use")
         if real.returncode:
             with pytest.raises(PackyardError):
                 build(tmp_path / "use")

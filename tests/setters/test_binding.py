@@ -12,13 +12,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfg import Cfg
 from krmfiles import one_setter
 from packyard.errors import InputError
 from packyard.setters import binding
 from packyard.setters.change import change_setters
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
+from served import Cfg
 
 KRMFILE = one_setter("foo", '"1"')
 HEADER = "apiVersion: example.com/v1\nkind: Sample\n"

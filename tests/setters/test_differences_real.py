@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
+
+from running import inside
+from served import Served
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 
@@ -36,17 +39,16 @@ def substitution(name: str, pattern: str, **refs: str) -> str:
 class Side:
     """One program, in a folder of its own."""
 
-    command: tuple[str, ...]
+    program: Callable[..., subprocess.CompletedProcess[str]]
     folder: Path
 
     def set(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self.command, "cfg", "set", *words], cwd=self.folder, capture_output=True, text=True, check=False
-        )
+        return self.program("cfg", "set", *words, cwd=self.folder)
 
     def list(self) -> str:
-        command = [*self.command, "cfg", "list-setters", "."]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        done = self.program("cfg", "list-setters", ".", cwd=self.folder)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def read(self, path: str) -> bytes:
         return (self.folder / path).read_bytes()
@@ -67,11 +69,11 @@ class Both:
 
 
 @pytest.fixture
-def both(kustomize3: Path, tmp_path: Path) -> Both:
+def both(served3: Served, tmp_path: Path) -> Both:
     sides = []
-    for name, command in (("theirs", (str(kustomize3),)), ("ours", (sys.executable, "-m", "packyard.cli.main"))):
+    for name, program in (("theirs", served3), ("ours", inside)):
         (tmp_path / name).mkdir()
-        sides.append(Side(command, tmp_path / name))
+        sides.append(Side(program, tmp_path / name))
     return Both(*sides)
 
 

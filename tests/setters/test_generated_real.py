@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from cfg import Cfg
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.setters.change import change_setters
 from packyard.yaml.scalar import implicit_type
+from served import Cfg
 
 CASES = min(int(os.environ.get("PACKYARD_FUZZ", "100")), 2000)
 BATCH = 100

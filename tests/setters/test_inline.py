@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfg import Cfg
 from packyard.setters.inline import InlineChange, list_setters
+from served import Cfg
 
 WHOLE = b'a: p # {"type":"string","x-kustomize":{"setter":{"name":"project"}}}\n'
 PARTS = b'b: q/z # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m"},{"name":"zone","value":"z"}]}}\n'

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cfg import Cfg
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.value import faults
 from packyard.yaml.plain import scalar_value, whole
 from running import packyard
+from served import Cfg
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))
 REAL = int(os.environ.get("PACKYARD_FUZZ", "100"))

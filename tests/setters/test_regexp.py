@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from cfg import Cfg
 from packyard.setters import regexp
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.value import faults
 from running import COMMAND, environment
+from served import Cfg
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "120"))
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters import formats
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.value import faults
+from served import Cfg
 
 KEYWORDS = [
     ("type: string\nmaxLength: 3", "abc", "abcd"),

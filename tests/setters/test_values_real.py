@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from cfg import Cfg
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
+from served import Cfg, Served
 
 TEXTS = [
     *("abc", "a b", "yes", "no", "on", "off", "y", "N", "true", "True", "TRUE", "tRue", "false", "null", "Null", "~"),
@@ -115,10 +114,8 @@ def make(directory: Path, kind: str = "", resource: str = RESOURCE) -> Path:
     return directory
 
 
-def build(kustomize: Path, directory: Path) -> list[dict[str, Any]]:
-    done = subprocess.run([kustomize, "build", directory], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return list(yaml.load_all(done.stdout, Loader))
+def build(kustomize: Served, directory: Path) -> list[dict[str, Any]]:
+    return list(yaml.load_all(kustomize.done("build", directory), Loader))
 
 
 def real_set(cfg3: Cfg, directory: Path, value: str) -> int:
@@ -139,7 +136,7 @@ AT_ONCE = 40
     ids=lambda cases: f"{len(cases)} from {cases[0][0]!r}",
 )
 def test_text_fields_read_as_after_the_real_set(
-    cfg3: Cfg, kustomize5: Path, tmp_path: Path, cases: list[tuple[str, str]]
+    cfg3: Cfg, served5: Served, tmp_path: Path, cases: list[tuple[str, str]]
 ) -> None:
     """Built in two runs of kustomize: each value in a namespace of its own, which keeps them apart."""
     values: dict[str, str] = {}
@@ -150,8 +147,8 @@ def test_text_fields_read_as_after_the_real_set(
         if real_set(cfg3, make(tmp_path / "theirs" / name, kind), value) == 0:
             accepted.append(name)
         change_setters(make(tmp_path / "ours" / name, kind), {"V": [value]})
-    ours = build_all(kustomize5, tmp_path / "ours", values)
-    theirs = build_all(kustomize5, tmp_path / "theirs", accepted)
+    ours = build_all(served5, tmp_path / "ours", values)
+    theirs = build_all(served5, tmp_path / "theirs", accepted)
     assert accepted
     for name, value in values.items():
         if name in accepted:
@@ -159,7 +156,7 @@ def test_text_fields_read_as_after_the_real_set(
         assert {str(text) for text in ours[name][0]["data"].values()} == {value}, repr(value)
 
 
-def build_all(kustomize: Path, folder: Path, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+def build_all(kustomize: Served, folder: Path, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Build these directories of a folder in one run, each in the namespace of its name."""
     names = list(names)
     for name in names:
@@ -203,13 +200,13 @@ spec:
     ],
 )
 def test_numbers_and_booleans_stay_what_they_are(
-    cfg3: Cfg, kustomize5: Path, tmp_path: Path, kind: str, old: str, value: str
+    cfg3: Cfg, served5: Served, tmp_path: Path, kind: str, old: str, value: str
 ) -> None:
     resource = NUMBERS.format(old=old)
     theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
     assert real_set(cfg3, theirs, value) == 0
     change_setters(ours, {"V": [value]})
-    assert build(kustomize5, ours) == build(kustomize5, theirs)
+    assert build(served5, ours) == build(served5, theirs)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +240,7 @@ def test_setting_the_old_value_back_restores_the_bytes(tmp_path: Path, value: st
     assert (package / "r.yaml").read_bytes() == before
 
 
-def test_quoted_text_stays_text_under_an_integer_setter(kustomize5: Path, tmp_path: Path) -> None:
+def test_quoted_text_stays_text_under_an_integer_setter(served5: Served, tmp_path: Path) -> None:
     resource = """\
 apiVersion: v1
 kind: ConfigMap
@@ -254,4 +251,4 @@ data:
     package = make(tmp_path / "package", "integer", resource)
     change_setters(package, {"V": ["1000"]})
     assert 'USER_ID: "1000" #' in (package / "r.yaml").read_text("utf-8")
-    assert build(kustomize5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]
+    assert build(served5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import yaml
 
 import reading
-from cfg import Cfg
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import plan
 from packyard.setters.value import faults
 from packyard.source import compose, kustomization
 from packyard.source.package import Package, UseCase
+from served import Cfg, Served
 from usecases import CATALOGUE, PACKAGES, composed, composed_package, each_package, each_use_case
 
 #: Gives a setter a value in all directories below one.
@@ -32,7 +31,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> Path:
 
 @each_use_case
 def test_builds_what_its_kustomization_builds(
-    package: Package, use_case: UseCase, kustomize5: Path, tmp_path: Path
+    package: Package, use_case: UseCase, served5: Served, tmp_path: Path
 ) -> None:
     files = compose.plain(CATALOGUE, package, use_case)
     listed = "".join(f"- {name}\n" for name in files).encode()
@@ -40,28 +39,28 @@ def test_builds_what_its_kustomization_builds(
     source = kustomization.write(CATALOGUE, use_case, tmp_path / "source")
     source_dir = write({"kustomization.yaml": source}, tmp_path / "source")
     unrestricted = ("--load-restrictor", "LoadRestrictionsNone")
-    assert reading.built(kustomize5, plain) == reading.built(kustomize5, source_dir, *unrestricted)
+    assert reading.built(served5, plain) == reading.built(served5, source_dir, *unrestricted)
 
 
 @each_use_case
 def test_builds_alike_with_old_and_new_kustomize(
-    package: Package, use_case: UseCase, kustomize3: Path, kustomize4: Path, kustomize5: Path, tmp_path: Path
+    package: Package, use_case: UseCase, served3: Served, served4: Served, served5: Served, tmp_path: Path
 ) -> None:
     folder = write(composed(package, use_case).files, tmp_path / "composed")
-    built = reading.built(kustomize5, folder)
-    assert reading.built(kustomize3, folder) == built
-    assert reading.built(kustomize4, folder) == built
+    built = reading.built(served5, folder)
+    assert reading.built(served3, folder) == built
+    assert reading.built(served4, folder) == built
 
 
-def test_composes_the_package_that_was_made_by_hand(corpus: Path, kustomize5: Path, tmp_path: Path) -> None:
+def test_composes_the_package_that_was_made_by_hand(corpus: Path, served5: Served, tmp_path: Path) -> None:
     """One word has one sentence in all packages, so the Krmfiles differ; the objects do not, unless it says why."""
     model = corpus.parent / "model-package/package/quickstart/mlops"
     package = next(item for item in PACKAGES if item.name == "resnet50v1-5-fp32-training-k8s")
     folder = write(composed_package(package).files, tmp_path / "ours")
     for path in ("multi-node", "single-node"):
         for storage in ("user-allocated-pvc", "user-mounted-nfs"):
-            ours = reading.built(kustomize5, folder / path / storage)
-            assert ours == reading.built(kustomize5, model / path / storage), f"{path}/{storage}"
+            ours = reading.built(served5, folder / path / storage)
+            assert ours == reading.built(served5, model / path / storage), f"{path}/{storage}"
 
 
 @each_package
@@ -72,9 +71,9 @@ def test_kustomize_3_sets_each_value_to_the_bytes_that_we_set(package: Package, 
     check_every_setter([package], set_all, tmp_path)
 
 
-def test_kustomize_4_sets_each_value_to_the_bytes_that_we_set(kustomize4: Path, tmp_path: Path) -> None:
+def test_kustomize_4_sets_each_value_to_the_bytes_that_we_set(served4: Served, tmp_path: Path) -> None:
     def set_all(name: str, text: str, folder: Path) -> None:
-        subprocess.run([kustomize4, "cfg", "set", ".", name, text, "-R"], cwd=folder, check=True, capture_output=True)
+        served4.done("cfg", "set", ".", name, text, "-R", cwd=folder)
 
     check_every_setter(PACKAGES, set_all, tmp_path)
 

@@ -11,6 +11,7 @@ from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
 from packyard.yaml import layout
+from served import Served
 
 TEXTS = [
     *("print(1)\n", "no line end", "two\n\n\n", " indented\n", "\nempty first\n", "tab\there\n", "a\n\n  b # c\n: d\n"),
@@ -20,7 +21,7 @@ HEADER = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 ENTRY = "configMapGenerator:\n- name: scripts\n  files: [{files}]\n  options: {{disableNameSuffixHash: {flag}}}\n"
 
 
-def test_a_generated_object_is_the_one_that_kustomize_makes(kustomize5: Path, tmp_path: Path) -> None:
+def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp_path: Path) -> None:
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     ours.mkdir()
@@ -31,7 +32,7 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(kustomize5: Path, tm
     (item,) = accumulate(parts.read(theirs, "Kustomization"))
     (ours / "map.yaml").write_bytes(layout.write(item.root))
     (ours / "kustomization.yaml").write_text(HEADER + "resources:\n- map.yaml\n")
-    assert reading.built(kustomize5, ours) == reading.built(kustomize5, theirs)
+    assert reading.built(served5, ours) == reading.built(served5, theirs)
 
 
 @pytest.mark.parametrize(

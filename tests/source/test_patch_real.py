@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.compose import accumulate
 from packyard.yaml import layout
+from served import Served
 
 BASE = """\
 # What the deployment is for.
@@ -127,12 +127,12 @@ def objects(text: str) -> list[object]:
     return sorted(yaml.load_all(text, yaml.CSafeLoader), key=str)
 
 
-def judge(kustomize5: Path, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
+def judge(served5: Served, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
     (tmp_path / "base.yaml").write_text(base, "utf-8")
     header = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\n"
     listed = f"patches:\n{entry}".replace("patches:\n[]", "patches: []")
     (tmp_path / "kustomization.yaml").write_text(header + listed, "utf-8")
-    done = subprocess.run([kustomize5, "build", tmp_path], capture_output=True, text=True, check=False)
+    done = served5("build", tmp_path)
     assert done.returncode == 0, done.stderr
     composed = [layout.write(item.root).decode() for item in accumulate(parts.read(tmp_path, "Kustomization"))]
     built = tmp_path / "built"
@@ -141,7 +141,7 @@ def judge(kustomize5: Path, tmp_path: Path, entry: str, *, base: str = BASE) -> 
         (built / f"{number}.yaml").write_text(text, "utf-8")
     names = "".join(f"- {number}.yaml\n" for number in range(len(composed)))
     (built / "kustomization.yaml").write_text(f"resources:\n{names}", "utf-8")
-    ours = subprocess.run([kustomize5, "build", built], capture_output=True, text=True, check=False)
+    ours = served5("build", built)
     assert ours.returncode == 0, ours.stderr
     assert objects(ours.stdout) == objects(done.stdout)
     return "".join(composed)
@@ -153,25 +153,25 @@ def inline(text: str, target: str = "") -> str:
 
 
 @pytest.mark.parametrize("case", OPERATIONS)
-def test_operations_give_the_objects_of_kustomize(kustomize5: Path, tmp_path: Path, case: str) -> None:
+def test_operations_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
     target, text = OPERATIONS[case]
-    judge(kustomize5, tmp_path, inline(text, target))
+    judge(served5, tmp_path, inline(text, target))
 
 
 @pytest.mark.parametrize("case", MERGES)
-def test_strategic_merges_give_the_objects_of_kustomize(kustomize5: Path, tmp_path: Path, case: str) -> None:
-    judge(kustomize5, tmp_path, inline(MERGES[case]))
+def test_strategic_merges_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
+    judge(served5, tmp_path, inline(MERGES[case]))
 
 
-def test_a_merge_with_a_target_is_for_every_object_that_it_selects(kustomize5: Path, tmp_path: Path) -> None:
+def test_a_merge_with_a_target_is_for_every_object_that_it_selects(served5: Served, tmp_path: Path) -> None:
     judge(
-        kustomize5,
+        served5,
         tmp_path,
         inline("apiVersion: v1\nkind: Any\nmetadata:\n  name: any\n  labels:\n    x: z\n", "target: {name: web}"),
     )
 
 
-def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Path, tmp_path: Path) -> None:
+def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tmp_path: Path) -> None:
     text = """\
 # Why this operation: for authors only.
 - op: replace
@@ -187,7 +187,7 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Path, t
     name: data # {"$openapi":"VOLUME"}
     emptyDir: {}
 """
-    composed = judge(kustomize5, tmp_path, inline(text, DEPLOYMENT))
+    composed = judge(served5, tmp_path, inline(text, DEPLOYMENT))
     assert "# What the deployment is for.\napiVersion: apps/v1\n" in composed
     assert '  # Prose of the base.\n  replicas: 3 # {"$openapi":"COPIES"}\n' in composed
     assert "image: nginx:1.8\n" in composed  # a patch without a comment unbinds
@@ -228,9 +228,9 @@ def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, 
     assert all("kustomization.yaml" in problem.file and problem.line for problem in refused.value.problems)
 
 
-def test_a_new_key_follows_the_key_before_it_in_the_patch(kustomize5: Path, tmp_path: Path) -> None:
+def test_a_new_key_follows_the_key_before_it_in_the_patch(served5: Served, tmp_path: Path) -> None:
     text = HEAD + "spec:\n  paused: true\n  replicas: 3\n  minReadySeconds: 5\n"
-    composed = judge(kustomize5, tmp_path, inline(text))
+    composed = judge(served5, tmp_path, inline(text))
     assert "  paused: true\n  # Prose of the base.\n  replicas: 3\n  minReadySeconds: 5\n  template:\n" in composed
 
 
@@ -244,12 +244,12 @@ REPLACED = {
 
 
 @pytest.mark.parametrize("case", REPLACED)
-def test_replacements_give_the_objects_of_kustomize(kustomize5: Path, tmp_path: Path, case: str) -> None:
+def test_replacements_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
     source, targets = REPLACED[case]
     label = "labels: {role: web, app.kubernetes.io/name: x}"
     listed = "".join(f"    - '{target}'\n" for target in targets)
     entry = f"- source: {{kind: Custom, fieldPath: '{source}'}}\n  targets:\n  - select: {{kind: Deployment}}\n"
-    judge(kustomize5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
+    judge(served5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
           base=BASE.replace("labels: {role: web}", label))  # fmt: skip
 
 

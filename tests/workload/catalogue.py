@@ -9,10 +9,10 @@ import base64
 import grp
 import pwd
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from packyard.build import requirements
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import Directory, shipped
 from workload.controllers import NAMESPACE
 from workload.objects import Object
@@ -87,7 +87,7 @@ def with_others(package: Package, use_case: UseCase) -> list[Object]:
     return set_objects(package, use_case, **_OTHERS)
 
 
-def with_option(kustomize: Path, package: Package, use_case: UseCase, option: str) -> list[Object]:
+def with_option(kustomize: Served, package: Package, use_case: UseCase, option: str) -> list[Object]:
     """Return the objects of a use case to which a user added an option by kustomize, as it is shipped."""
     return with_made(_set(package, use_case, {}).build(kustomize, NAMESPACE, [option]))
 

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from packyard.errors import InputError
+from served import Served
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
@@ -239,10 +240,10 @@ def test_mpirun_hands_on_no_variable_behind_one_that_is_not_there(
 
 
 def test_the_option_environment_reaches_every_process_and_mpirun(
-    use_case: tuple[Any, Any], kustomize5: Path, new_cluster: NewCluster
+    use_case: tuple[Any, Any], served5: Served, new_cluster: NewCluster
 ) -> None:
     """Two processes on each worker see the variables; a key that no shell can export does no harm."""
-    objects = two_slots(catalogue.with_option(kustomize5, *use_case, "environment"))
+    objects = two_slots(catalogue.with_option(served5, *use_case, "environment"))
     objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
     run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from served import Served
 from usecases import PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
@@ -162,8 +163,8 @@ def test_measures_the_accuracy_where_everything_is_elsewhere(new_cluster: NewClu
 
 
 @pytest.mark.parametrize("option", ["dataset-claim", "dataset-host-path"])
-def test_links_images_that_an_option_brings(option: str, kustomize5: Path, new_cluster: NewCluster) -> None:
-    objects = catalogue.with_option(kustomize5, *USE_CASES[f"{RFCN}/pipeline/user-allocated-pvc"], option)
+def test_links_images_that_an_option_brings(option: str, served5: Served, new_cluster: NewCluster) -> None:
+    objects = catalogue.with_option(served5, *USE_CASES[f"{RFCN}/pipeline/user-allocated-pvc"], option)
     cluster, _ = furnished(new_cluster, objects, COCO, volume_name="dataset")
     pods = run(cluster, objects)
     assert ends(pods) == [("preprocess", 0), ("test", 0)]

@@ -16,6 +16,7 @@ import yaml
 
 import real
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster
@@ -200,9 +201,9 @@ def last_argument(record: dict[str, Any]) -> str:
 @pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(("package", "use_case"), list(CASES.values())[:1])
 def test_the_option_efa_gives_workers_its_devices_and_tells_every_process(
-    package: Package, use_case: UseCase, kustomize5: Path, new_cluster: NewCluster
+    package: Package, use_case: UseCase, served5: Served, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.with_option(kustomize5, package, use_case, "efa")
+    objects = catalogue.with_option(served5, package, use_case, "efa")
     (job,) = deploy.of_kind(objects, "MPIJob")
     (worker,) = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
     limits = worker["resources"]["limits"]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import PACKAGES, each_option, each_use_case
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
@@ -57,9 +58,9 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
 @pytest.mark.usefixtures("open_mpi")
 @each_option
 def test_runs_to_its_end_with_an_option(
-    package: Package, use_case: UseCase, option: str, kustomize5: Path, new_cluster: NewCluster
+    package: Package, use_case: UseCase, option: str, served5: Served, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.with_option(kustomize5, package, use_case, option)
+    objects = catalogue.with_option(served5, package, use_case, option)
     if seen(objects) == seen(catalogue.set_objects(package, use_case)):
         pytest.skip("no process sees it")
     run_all(objects, new_cluster)

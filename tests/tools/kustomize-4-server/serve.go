@@ -1,0 +1,1 @@
+../kustomize-5-server/serve.go
