@@ -16,8 +16,8 @@ from documents import pages
 from documents.pages import Block, Session
 
 #: What is not typed: it installs, or runs these very tests or others that have a target of their own.
-ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?|(?:PACKYARD\w+=\S+ )?pytest .*")
-_SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs")
+ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?")
+_SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs", "pyproject.toml", "tests")
 _KUBECTL = """#!/bin/sh
 # A cluster is not here: what would be applied is kept.
 case "$*" in *"-f -"*) cat >>"$KUBECTL_APPLIED" ;; esac
@@ -38,6 +38,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
+    write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
     write(bin_dir / "kubectl", _KUBECTL)
     if re.search(r"kustomize|render", typed):
         (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
@@ -54,7 +55,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str
         "GIT_CONFIG_NOSYSTEM": "1",
         **{f"GIT_{who}_{what}": "reader@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
-    return {**os.environ, **own}
+    return {**{name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}, **own}
 
 
 def write(file: Path, text: str) -> None:
@@ -79,8 +80,10 @@ def test_commands_do_what_the_page_says(session: Session, environment: dict[str,
     folder = tmp_path / ("clone" if session.clone else "empty")
     folder.mkdir()
     for name in _SOURCES if session.clone else ():
-        copy = shutil.copytree if (real.REPOSITORY / name).is_dir() else shutil.copy
-        copy(real.REPOSITORY / name, folder / name)
+        if (real.REPOSITORY / name).is_dir():
+            shutil.copytree(real.REPOSITORY / name, folder / name, symlinks=True)
+        else:
+            shutil.copy(real.REPOSITORY / name, folder)
     follow(session, folder, environment, sources=folder if session.clone else None)
     if session == SESSIONS[0]:
         applied = Path(environment["KUBECTL_APPLIED"]).read_text("utf-8")
