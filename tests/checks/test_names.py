@@ -180,7 +180,7 @@ def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:
     definitions = krmfile(name='"", required: true')
     assert messages(named("v1 Service", name="train-" + BOUND), definitions) == []
     assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("other", "Other")) == [
-        "4:9 error 'train-Other' is no name for the name of Service"
+        "4:9 error 'train-Other' is not a valid name for the name of Service"
     ]
     assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("      example: other\n", "")) == []
 

@@ -1,12 +1,12 @@
-"""Faults of Components that go into a package for users to add: what hits something else after an edit by hand.
+"""Faults of the Components that users add to a package: patches that hit the wrong item after an edit by hand.
 
-    - {op: test, path: /spec/template/spec/containers/0/name, value: training}      says whom the index means
+    - {op: test, path: /spec/template/spec/containers/0/name, value: training}      says which item the index means
     - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: …}
     - {op: test, path: /spec/template/spec/tolerations, value: null}                says that no list gets lost
     - {op: copy, from: /spec/option/tolerations, path: /spec/template/spec/tolerations}
 
 What a Component puts below ``/spec/option`` for a moment, to copy it from there, is its own. A strategic merge replaces
-the lists of custom resources, and those of built-in kinds that have no merge key.
+the lists of custom resources, and those lists of built-in kinds that have no merge key.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from packyard.checks.finding import Finding
 from packyard.checks.parsed import findings
 from packyard.errors import InputError
+from packyard.kubernetes import fieldtypes
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.place import find_comments
@@ -28,19 +29,12 @@ from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 
 _KUSTOMIZATION = "kustomization.yaml"
 _OWN = "/spec/option/"
-#: The lists that a strategic merge joins item by item in built-in kinds.
-_MERGED = frozenset(
+#: Lists of mappings, which no operation may write over.
+_LISTS = frozenset(
     (
         *("containers", "initContainers", "ephemeralContainers", "volumes", "volumeMounts", "volumeDevices", "env"),
-        *("ports", "imagePullSecrets", "secrets", "hostAliases", "topologySpreadConstraints"),
-    )
-)
-#: Lists of mappings, which no operation may write over.
-_LISTS = _MERGED | {"envFrom", "tolerations", "nodeSelectorTerms", "matchExpressions"}
-_BUILT_IN = frozenset(
-    (
-        *("ConfigMap", "CronJob", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "Pod", "ReplicaSet"),
-        *("Secret", "Service", "ServiceAccount", "StatefulSet"),
+        *("ports", "imagePullSecrets", "secrets", "hostAliases", "topologySpreadConstraints", "envFrom"),
+        *("tolerations", "nodeSelectorTerms", "matchExpressions"),
     )
 )
 
@@ -70,7 +64,7 @@ class _Patch:
 
 @dataclass(slots=True)
 class _Tested:
-    """The paths that were found empty, by the kinds of objects, in the patches of one Component up to here."""
+    """The paths that the patches of one Component tested to be empty so far, with the kinds of objects."""
 
     empty: set[tuple[str, str]] = field(default_factory=set)
 
@@ -91,7 +85,7 @@ def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Findin
     tested = _Tested()
     try:
         (document,) = parse_text(Source(package.where + path, decode(data, path)[1]))
-    except (InputError, ValueError):  # of which others tell
+    except (InputError, ValueError):  # reported by other checks
         return
     root = document.root
     if not isinstance(root, MappingNode) or root.text("kind") != "Component":
@@ -110,8 +104,7 @@ def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Findin
             elif isinstance(each.root, MappingNode):
                 yield from _comments(patch, each) if patch.above else ()
                 kinds = re.findall(r"\w+", patch.kinds or each.root.text("kind"))
-                joins = all(kind in _BUILT_IN for kind in kinds)
-                yield from _lists(patch, each.root, "", tested, joins=joins)
+                yield from _lists(patch, each.root, "", tested, kinds)
 
 
 def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None:
@@ -135,17 +128,19 @@ def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None
 
 
 def _comments(patch: _Patch, document: Document) -> Iterator[Finding]:
-    """Find setter comments where no kustomize looks for any."""
+    """Find setter comments where no version of kustomize looks for them."""
     for comment in (*document.head, *document.tail, *find_comments(document)):
         if reference := parse(comment.text):
             where = Scalar(document.source, comment.start, comment.end, "", "plain", None, None)
-            message = f"the comment for {reference.name} binds nothing here: kustomize looks for none in this patch"
-            hint = "put the value into a strategic merge in a .yaml file, or take the comment out"
+            message = (
+                f"the comment for {reference.name} binds no field: kustomize does not look for comments in this patch"
+            )
+            hint = "put the value into a strategic merge in a .yaml file, or remove the comment"
             yield patch.finding("unbound-in-patch", where, message, hint)
 
 
 def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Tested) -> Iterator[Finding]:
-    """Judge operations in their order."""
+    """Check operations in their order."""
     known: set[str] = set()  # where something was tested
     own: set[str] = set()  # what came with the patch
     for operation in operations:
@@ -161,12 +156,12 @@ def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Teste
         for field_name in ("path", "from"):
             yield from _indices(patch, operation, field_name, known, own)
         if kind == "remove" and path.rpartition("/")[2] in _LISTS and not path.startswith(_OWN):
-            message = f"all of {path} goes, also what was put there by hand"
+            message = f"this removes the whole list {path}, with the items that were added by hand"
             yield patch.finding("list-replaced", node, message, "remove one item, after a test of its name")
         is_safe = _is_below(path, own) or (kind != "replace" and tested.is_empty(patch.kinds, path))
         if kind != "remove" and _replaces(path, value) and not is_safe:
-            message = f"this replaces the whole list {path}, also what was put there by hand"
-            hint = f"append to it by {path}/-, or put {{op: test, path: {path}, value: null}} before"
+            message = f"this replaces the whole list {path}, with the items that were added by hand"
+            hint = f"append to it with {path}/-, or put {{op: test, path: {path}, value: null}} before this"
             yield patch.finding("list-replaced", node, message, hint)
         own.add(path)
 
@@ -184,7 +179,7 @@ def _is_below(path: str, others: set[str]) -> bool:
 
 
 def _indices(patch: _Patch, operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
-    """Find an index in a path that nothing says whom it means: no test at or below the item comes before."""
+    """Find an index in a path without a test, at or below the item and before this, of which item it means."""
     node, path = operation.get(name), operation.text(name)
     steps = path.split("/")
     is_insertion = operation.text("op") == "add" and name == "path" and steps[-1] == "0"
@@ -194,21 +189,21 @@ def _indices(patch: _Patch, operation: MappingNode, name: str, known: set[str], 
             continue
         if any(_is_below(each, {item}) for each in known):
             continue
-        message = f"nothing says which item {item} is: after an edit by hand it may be another"
-        hint = f"put {{op: test, path: {item}/name, value: …}} before"
+        message = f"no test makes sure which item {item} is: after an edit by hand it may be another one"
+        hint = f"put {{op: test, path: {item}/name, value: …}} before this"
         yield patch.finding("unguarded-index", node or operation, message, hint)
         return
 
 
-def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, *, joins: bool) -> Iterator[Finding]:
-    """Find lists of a strategic merge that replace those of an object; ``joins`` says that those with a key do not."""
+def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, kinds: Sequence[str]) -> Iterator[Finding]:
+    """Find lists of a strategic merge that replace those of an object of one of the kinds."""
     for entry in node.entries:
         here = f"{path}/{entry.name}"
         if isinstance(entry.value, MappingNode):
-            yield from _lists(patch, entry.value, here, tested, joins=joins)
+            yield from _lists(patch, entry.value, here, tested, kinds)
         elif isinstance(entry.value, SequenceNode):
-            is_joined = joins and entry.name in _MERGED
+            is_joined = all(fieldtypes.joins(kind, here.split("/")[1:]) for kind in kinds)
             if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
-                message = f"this replaces the whole list {here}, also what was put there by hand"
-                hint = f"test before that there is none, or copy its items from {_OWN[:-1]}"
+                message = f"this replaces the whole list {here}, with the items that were added by hand"
+                hint = f"test first that the list is missing, or copy its items from {_OWN[:-1]}"
                 yield patch.finding("list-replaced", entry.key, message, hint)

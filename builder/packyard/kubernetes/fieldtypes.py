@@ -1,7 +1,7 @@
-"""The type that Kubernetes gives to a field, and the key by which it merges a list, for kinds of its own.
+"""The types of the fields of built-in kinds, and the keys by which a strategic merge joins their lists.
 
-The table is the OpenAPI document of Kubernetes 1.17.0, which kustomize 3.8.7 types fields by
-(``tests/tools/kubernetes_types.py`` makes it). Kinds are known by their exact apiVersion; a custom resource has none.
+The table is the OpenAPI document of Kubernetes 1.17.0, by which kustomize 3.8.7 types fields
+(``tests/tools/kubernetes_types.py`` makes it). Kinds are known by their exact apiVersion; custom resources are unknown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _shape(api_version: str, kind: str, path: Iterable[Step]) -> tuple[Any, str 
 
 
 def field_type(api_version: str, kind: str, path: Sequence[Step]) -> str | None:
-    """Return string, integer, number, boolean or int-or-string; None where the field is no known scalar."""
+    """Return string, integer, number, boolean or int-or-string; None where the field is not a known scalar."""
     shape, _ = _shape(api_version, kind, path)
     return shape if isinstance(shape, str) else None
 
@@ -61,3 +61,9 @@ def merge_key(api_version: str, kind: str, path: Sequence[Step]) -> str | None:
     An empty text means a list of scalars that is merged as a set; None means that the list is replaced as a whole.
     """
     return _shape(api_version, kind, path)[1]
+
+
+def joins(kind: str, path: Sequence[Step]) -> bool:
+    """Say whether a strategic merge joins the items of the list at ``path`` in some version of a built-in kind."""
+    versions = (name.split(" ")[0] for name in _table()["kinds"] if name.endswith(f" {kind}"))
+    return any(merge_key(version, kind, path) is not None for version in versions)
