@@ -34,7 +34,7 @@ def test_finds_each_line_that_would_change_with_a_set() -> None:
 
 def test_of_a_users_file_the_first_line_is_named_alone() -> None:
     (found,) = judged(f"{BOUND}b:   1\n\nc: [1,2]\n", shipped=False)
-    assert (found.line, found.message) == (2, "the writers write this otherwise; so it is with 2 more in this file")
+    assert (found.line, found.message) == (2, "the writers write this otherwise; likewise 2 more in this file")
 
 
 def test_a_file_without_a_bound_field_is_never_written() -> None:

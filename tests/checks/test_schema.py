@@ -120,7 +120,7 @@ def test_finds_a_wrong_type_in_a_pod_wherever_it_sits(judged: Judged, kind: str)
     text = manifest(kind, POD + '  securityContext:\n    runAsUser: "1000"\n')
     assert judged(text) == [
         f'{place(text, chr(34) + "1000")} wrong-type: runAsUser is "1000" where a whole number is expected in '
-        f"{ALL}{OPERATORS.get(kind, '')} (take the quotes away)"
+        f"{ALL}{OPERATORS.get(kind, '')} (remove the quotes)"
     ]
 
 
@@ -279,7 +279,7 @@ def test_a_custom_resource_admits_no_null(judged: Judged) -> None:
 def test_finds_a_value_that_an_operator_does_not_admit(judged: Judged) -> None:
     text = manifest("kubeflow.org/v2beta1 MPIJob").replace("spec:\n", "spec:\n  mpiImplementation: LAM\n", 1)
     assert judged(text) == [
-        '6:22 wrong-value: mpiImplementation is "LAM" in mpi-operator 0.5 to 0.8 (admitted are OpenMPI, Intel, MPICH)'
+        '6:22 wrong-value: mpiImplementation is "LAM" in mpi-operator 0.5 to 0.8 (must be one of OpenMPI, Intel, MPICH)'
     ]
 
 

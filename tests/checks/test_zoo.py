@@ -173,7 +173,7 @@ def test_findings_name_the_very_column(corpus: Path) -> None:
     found = {(finding.file, finding.line): finding for finding in lint(read(corpus, next(iter(EXPECTED))))}
     assert str(found["config-map.yaml", 6]) == (
         "config-map.yaml:6:14: error: the comment refers to setter or substitution FS_ID_VALUE, which is not defined: "
-        "the field never changes [unresolved-comment] (define it in the Krmfile, or take the comment out)"
+        "the field never changes [unresolved-comment] (define it in the Krmfile, or remove the comment)"
     )
     wide_deep = {
         (finding.file, finding.line): finding.column

@@ -298,7 +298,7 @@ def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
     shutil.copytree(tiny / "packages/bert", tiny / "packages/bart")
     done = packyard("lint", "--workspace", tiny)
     assert done.returncode == 1
-    place = r"bert/quickstart/mlops/single-node/nfs/job\.yaml:4:9: error: Job 'train' is in another use case too"
+    place = r"bert/quickstart/mlops/single-node/nfs/job\.yaml:4:9: error: another use case has Job 'train' too"
     assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4\)", done.stdout)
 
 

@@ -25,8 +25,6 @@ def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
                 continue
             first = seen.setdefault((group, kind, metadata.text("namespace"), name.value), name)
             if first.source.name.rpartition("/")[0] != name.source.name.rpartition("/")[0]:
-                message = (
-                    f"{kind} {name.value!r} is in another use case too, and in one namespace one overwrites the other"
-                )
+                message = f"another use case has {kind} {name.value!r} too: in one namespace one overwrites the other"
                 hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
                 yield error("shared-name", name.source, name.start, message, hint)

@@ -47,8 +47,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for node in walk(root):
             for entry in node.entries if isinstance(node, MappingNode) else ():
                 if _is_default(entry, bool(parsed.reached.get(id(entry.value)))):
-                    message = f"{entry.name} says what Kubernetes does anyway"
-                    yield warning("default-written-out", entry.key.source, entry.start, message, "leave it out")
+                    message = f"{entry.name} has the value that Kubernetes uses by default"
+                    yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")
         for pod in pods.find(root):
             for container in pod.containers:
                 yield from _resources(container, parsed)
@@ -80,5 +80,5 @@ def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if not isinstance(entry.value, Scalar) or not isinstance(limit, Scalar) or entry.value.value != limit.value:
             continue
         if parsed.reached.get(id(entry.value), frozenset()) == parsed.reached.get(id(limit), frozenset()):
-            message = f"the request of {entry.name} is as large as the limit, which it is anyway"
-            yield warning("default-written-out", entry.key.source, entry.start, message, "leave it out")
+            message = f"the request of {entry.name} equals the limit, which is the default"
+            yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")

@@ -21,8 +21,8 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
     """
     for document in parsed.documents:
         if document.root is not None and not isinstance(document.root, MappingNode):
-            message = "the root of this file is no mapping, and kustomize cfg set then fails for the whole directory"
-            hint = "call a file of RFC 6902 *.json6902, or put the operations into the kustomization"
+            message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
+            hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
             yield error("root-no-mapping", document.source, document.root.start, message, hint)
     written = {each.node.source.name for each in parsed.bound} | {package.where + package.name}
     for path, data in {package.name: package.krmfile, **package.resources}.items():
@@ -30,7 +30,7 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
             continue
         found = _rewritten(package.where + path, data)
         if found and not shipped and len(found) > 1:
-            message = f"{found[0].message}; so it is with {len(found) - 1} more in this file"
+            message = f"{found[0].message}; likewise {len(found) - 1} more in this file"
             found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
         yield from (finding("rewritten", "warning", problem) for problem in found)
 

@@ -49,7 +49,7 @@ class _Variables:
 
 
 def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find variables of a container that runs mpirun that it does not hand on, and names in its list without a value."""
+    """Find variables that a container with mpirun does not hand on, and names in its list without a value."""
     words = [word for name in ("command", "args") for text in _texts(container, name) for word in text.split()]
     if not mpi.starts_ranks(words):
         return

@@ -37,6 +37,8 @@ _LISTS = frozenset(
         *("tolerations", "nodeSelectorTerms", "matchExpressions"),
     )
 )
+#: Has no merge key, but an option may replace it: people give their pods further Secrets in the pods themselves.
+_ACCOUNT_SECRETS = ("ServiceAccount", "/imagePullSecrets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,7 @@ def _comments(patch: _Patch, document: Document) -> Iterator[Finding]:
     for comment in (*document.head, *document.tail, *find_comments(document)):
         if reference := parse(comment.text):
             where = Scalar(document.source, comment.start, comment.end, "", "plain", None, None)
-            message = (
-                f"the comment for {reference.name} binds no field: kustomize does not look for comments in this patch"
-            )
+            message = f"the comment for {reference.name} binds no field: kustomize reads no comments in this patch"
             hint = "put the value into a strategic merge in a .yaml file, or remove the comment"
             yield patch.finding("unbound-in-patch", where, message, hint)
 
@@ -202,7 +202,9 @@ def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, kinds: 
         if isinstance(entry.value, MappingNode):
             yield from _lists(patch, entry.value, here, tested, kinds)
         elif isinstance(entry.value, SequenceNode):
-            is_joined = all(fieldtypes.joins(kind, here.split("/")[1:]) for kind in kinds)
+            is_joined = all(
+                fieldtypes.joins(kind, here.split("/")[1:]) or (kind, here) == _ACCOUNT_SECRETS for kind in kinds
+            )
             if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
                 message = f"this replaces the whole list {here}, with the items that were added by hand"
                 hint = f"test first that the list is missing, or copy its items from {_OWN[:-1]}"

@@ -54,8 +54,8 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
         yield from _compared(documents, seen)
     for name in sorted(overlays):
         if not overlays[name].startswith(b"# "):
-            message = "nothing says what this overlay is"
-            hint = "begin with a comment, which also says why it needs a lower Pod Security level, if it does"
+            message = "this overlay has no description"
+            hint = "begin the file with a comment, which also says why a lower Pod Security level is needed, if it is"
             yield warning("says-nothing", Source(name, ""), 0, message, hint)
 
 
@@ -69,7 +69,7 @@ def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Itera
         first = seen.setdefault(node.anchor, [block])[0]
         if not isinstance(node, Scalar) and not _agree(first.value, block.value, is_open=node.anchor in _OPEN):
             place = f"{first.node.source.name}:{first.node.source.locate(first.node.start)[0]}"
-            message = f"&{node.anchor} is another block than &{node.anchor} of {place}"
+            message = f"&{node.anchor} differs from &{node.anchor} in {place}"
             yield error("anchors-differ", node.source, node.start, message, "make them equal, or rename one")
 
 

@@ -107,7 +107,7 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
     labels = node.mapping("metadata", "labels")
     if kind_of(root) not in _OF_NO_RUN and not any(labels and labels.get(name) for name in _LABELS):
         place = node.entry("metadata") or root.entry("metadata")
-        message = f"{what} has no label {' and no '.join(_LABELS)}: nothing tells this run's objects from others"
+        message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
         yield warning("no-labels", node.source, place.start if place else node.start, message)
 
 
@@ -118,16 +118,16 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
     marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
     if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
         place = template.entry("metadata") or template.entry("spec")
-        message = f'the pod lacks the annotation {_INJECT}: "false": in a mesh its proxy never ends, nor does the pod'
+        message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
         yield warning("sidecar", template.source, place.start if place else template.start, message)
 
 
 def _secrets(root: MappingNode) -> Iterator[Finding]:
-    hint = "leave it to a Secret that the user makes, and refer to that"
+    hint = "refer to a Secret that the user creates"
     if is_kind(root, CORE, "Secret"):
         for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
             if isinstance(entry.value, Scalar) and entry.value.value and not _PLACE.match(entry.value.value):
-                message = f"{entry.name} is a secret in plain text (base64 hides nothing)"
+                message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
                 yield error("plain-secret", entry.key.source, entry.start, message, hint)
     for name, value in _variables(root):
         if _SECRET.search(name) and isinstance(value, Scalar) and _is_secret(value.value):
@@ -146,8 +146,8 @@ def _unexpanded(root: MappingNode) -> Iterator[Finding]:
     for name, value in _variables(root):
         found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
         if found and value is not None:
-            message = f"{name} gets the text {found.group()}: nothing expands it"
-            hint = "in env $(NAME) is expanded; a ConfigMap takes whole values only"
+            message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
+            hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
             yield warning("unexpanded-variable", value.source, value.start, message, hint)
 
 
@@ -165,18 +165,16 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
         if not isinstance(node, MappingNode) or not isinstance(value, Scalar) or value.value or package.waits(value):
             continue
         if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
-            message = 'storageClassName: "" switches provisioning off: no volume will be made'
-            yield error("empty-storage-class", value.source, value.start, message, "leave the field out")
+            message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
+            yield error("empty-storage-class", value.source, value.start, message, "remove the field")
 
 
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for node in walk(root):
         for entry in _entries(node):
             if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.is_bound(entry.value):
-                message = f"{entry.name} is {entry.value.value}, and no setter changes it or takes it away"
-                yield warning(
-                    "fixed-deadline", entry.key.source, entry.start, message, "leave it out, or bind a setter"
-                )
+                message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
+                yield warning("fixed-deadline", entry.key.source, entry.start, message, "remove it, or bind a setter")
 
 
 def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -187,7 +185,7 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
     for volume in pod.volumes:
         path = volume.entry("hostPath")
         if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
-            message = "a hostPath without type is an empty directory on every node that has none there"
+            message = "a hostPath without a type is an empty directory on nodes that do not have the path"
             yield warning("untyped-host-path", path.key.source, path.start, message, "type: Directory")
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
@@ -222,14 +220,12 @@ def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Findi
             continue
         setter = package.setter(user)
         least = setter.schema.get("minimum") if setter else None
-        hint = "take fsGroup away, or run as another user"
+        hint = "remove fsGroup, or run as another user"
         if user.value == "0":
-            message = (
-                "user 0 together with fsGroup: ssh ignores a key that the group can read, and no worker is reached"
-            )
+            message = "user 0 with fsGroup: ssh ignores a key that the group can read, so no worker can be reached"
             yield error("root-with-fs-group", user.source, user.start, message, hint)
         elif setter and not (isinstance(least, int | float) and least > 0):
-            message = f"{setter.name} may be 0, and together with fsGroup ssh then ignores its key"
+            message = f"{setter.name} may be 0, and with fsGroup ssh then ignores its key"
             yield warning("root-with-fs-group", user.source, user.start, message, f"give {setter.name} minimum: 1")
 
 
@@ -243,7 +239,7 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
     node = container.get("imagePullPolicy")
     policy = container.text("imagePullPolicy")
     if node and policy == "Always" and _is_silent(node) and package.shipped:
-        message = f"nothing says why the image of {label} is pulled each time"
+        message = f"no comment says why the image of {label} is pulled each time"
         yield warning("moving-tag", node.source, node.start, message, "imagePullPolicy: Always # the tag moves")
     elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
         what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
@@ -259,8 +255,8 @@ def _is_silent(node: Node) -> bool:
 def _command(container: MappingNode, label: str) -> Iterator[Finding]:
     arguments = container.entry("args")
     if arguments and container.get("command") is None:
-        message = f"{label} has args and no command: what runs is whatever the image starts"
-        yield warning("args-without-command", arguments.key.source, arguments.start, message, "say the command")
+        message = f"{label} has args and no command: the image decides what runs"
+        yield warning("args-without-command", arguments.key.source, arguments.start, message, "add the command")
 
 
 def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
@@ -268,7 +264,7 @@ def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
     resources = container.mapping("resources")
     if not _entries(resources.get("limits") if resources else None):
         place = container.entry("resources") or container
-        message = f"{label} has no limits: it starves its neighbors, or is the first to be evicted"
+        message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
         yield warning("no-resources", container.source, place.start, message)
 
 

@@ -114,8 +114,8 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         or any(_is_unset(value, key) for key in keys)
     ):
         return None
-    message = f"{entry.name} names no {kind}: nothing is read from it"
-    return error("empty-reference", entry.key.source, entry.start, message, "its name belongs below, indented deeper")
+    message = f"{entry.name} does not name a {kind}: nothing is read from it"
+    return error("empty-reference", entry.key.source, entry.start, message, "put its name below it, indented deeper")
 
 
 def _name(value: Node, key: str) -> Scalar | None:
@@ -137,10 +137,10 @@ def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, froz
     what = f"{reference.kind[1]} {name.value!r}"
     if there - here:
         message = f"the name of {what} changes with {', '.join(sorted(there))}, and this reference to it does not"
-        hint = "give it the comment that the name has"
+        hint = "give it the setter comment of the name"
     else:
         message = f"this reference to {what} changes with {', '.join(sorted(here))}, and the name does not"
-        hint = "give the name the comment that this has"
+        hint = "give the name the setter comment of this reference"
     yield error("reference-left-behind", name.source, name.start, message, hint)
 
 

@@ -55,8 +55,10 @@ def _ports(
         )
         if not matching:
             known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
-            message = f"port {target.value} leads to no port that a container of the selected pods declares"
-            yield error("no-such-port", target.source, target.start, message, f"there is {', '.join(sorted(known))}")
+            message = f"no container of the selected pods declares port {target.value}"
+            yield error(
+                "no-such-port", target.source, target.start, message, f"they declare {', '.join(sorted(known))}"
+            )
         elif here not in there:
             message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
             yield error("reference-left-behind", target.source, target.start, message, "give both the same comment")
@@ -77,7 +79,7 @@ def _selected(
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
     if not matching and complete:
-        message = "the selector matches the labels of no pod in the package"
+        message = "no pod of the package has the labels of this selector"
         yield error("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
         here = changed_by.get(id(value), frozenset())

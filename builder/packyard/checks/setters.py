@@ -36,8 +36,8 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
         if kind and entry.name not in reached:
-            hint = "bind a field to it, or take it out" if kind == "setter" else "take it out"
-            yield error("unused-definition", *_key(entry), f"{kind} {name} reaches no field", hint)
+            hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
+            yield error("unused-definition", *_key(entry), f"no field uses {kind} {name}", hint)
         if kind == "setter":
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
@@ -54,21 +54,21 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
     definition = definitions.resolve(reference)
     if definition is None:
         kind = reference.kind or "setter or substitution"
-        hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or take the comment out"
+        hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or remove the comment"
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
         yield error("unresolved-comment", source, bound.comment.start, message, hint)
         return
     if not sets(definition, bound.node):
         is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
-        message = f"{definition.name} is {is_} and its comment stands at {on}: it does nothing here"
-        yield warning("comment-does-not-fit", source, bound.comment.start, message, "take the comment out")
+        message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
+        yield warning("comment-does-not-fit", source, bound.comment.start, message, "remove the comment")
         return
     _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
     expected = _expected(definition, definitions)
     if expected is not None and found != expected:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
-        yield error("value-disagrees", source, bound.node.start, message, "mend the definition, or the field")
+        yield error("value-disagrees", source, bound.node.start, message, "fix the definition or the field")
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
@@ -98,7 +98,7 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
     for source, comment in parsed.comments:
         reference = parse(comment.text)
         if reference is not None and id(comment) not in used:
-            message = f"the comment for {reference.name} stands where it binds no field"
+            message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield warning("unbound-comment", source, comment.start, message, "put it behind the value")
 
 
@@ -109,7 +109,7 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
     body = _body(entry, "setter")
     for value in _values(body):
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
-            message = f"{value.value} of setter {setter.name} is no text, and kustomize then refuses every set"
+            message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             yield error("unquoted-value", value.source, value.start, message, "put it in quotes")
     wrong = list(review(entry, setter, shipped=shipped))
     yield from (finding(rule, "error", problem) for rule, problem in wrong)
@@ -121,8 +121,10 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
             message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
             yield error("required-but-set", *_key(place), message, 'ship value: "" without isSet')
         else:
-            message = f"setter {setter.name} is required, but ships the value {setter.value!r}: nobody is asked for one"
-            yield warning("required-with-value", *_key(place), message, 'ship value: "", or take required out')
+            message = (
+                f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
+            )
+            yield warning("required-with-value", *_key(place), message, 'ship value: "", or remove required')
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
@@ -133,7 +135,7 @@ def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Findin
         judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
         if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is refused by its own definition: {fault}"
-            yield error("refused-value", node.source, node.start, message, "mend one of them")
+            yield error("refused-value", node.source, node.start, message, "fix one of them")
 
 
 def _values(body: MappingNode) -> Iterator[Scalar]:
@@ -158,8 +160,8 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     pattern = body.get("pattern")
     unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
     for marker in unlisted if pattern is not None else ():
-        message = f"{marker.group()} in the pattern of {name} stands for nothing and stays as it is"
-        yield warning("unlisted-marker", body.source, pattern.start if pattern else 0, message, "list it in values")
+        message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
+        yield warning("unlisted-marker", body.source, pattern.start if pattern else 0, message, "add it to values")
 
 
 def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
@@ -177,14 +179,14 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
         yield error("unresolved-marker", item.source, start, message, hint)
         return
     if marker not in substitution.pattern:
-        message = f"the pattern of {substitution.name} has no {marker}: {reference.name} does not reach it"
-        yield error("missing-marker", item.source, item.start, message, "put it into the pattern, or take it out")
+        message = f"the pattern of {substitution.name} has no {marker}: {reference.name} has no effect on it"
+        yield error("missing-marker", item.source, item.start, message, "add it to the pattern, or remove the entry")
     named = _NAMED.fullmatch(marker)
     if named and named.group(1) != reference.name:
         message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
         other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
         find = error if other else warning
-        hint = f"there is a {named.group(1)} of its own" if other else f"call it ${{{reference.name}}}"
+        hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
         yield find("marker-disagrees", item.source, start, message, hint)
 
 

@@ -43,7 +43,7 @@ def _objects(build: Build) -> Iterator[Finding]:
         first = seen.setdefault(identity, name)
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
-            message = f"{root.text('kind')} {name.value!r} is there twice"
+            message = f"{root.text('kind')} {name.value!r} occurs twice"
             yield error("duplicate-name", name.source, name.start, message, hint)
 
 
@@ -55,7 +55,7 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
         for name in declared:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"
-                yield warning("volume-never-mounted", name.source, name.start, message, "mount it, or take it out")
+                yield warning("volume-never-mounted", name.source, name.start, message, "mount it, or remove it")
         yield from _twice("volume", declared)
 
 
@@ -71,13 +71,13 @@ def _container(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Findin
     for name in _mounts(container):
         if name.value not in pod.volume_names:
             known = ", ".join(sorted(pod.volume_names))
-            message = f"{label} mounts {name.value!r}, which is no volume of its pod"
+            message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
             yield error("mount-without-volume", name.source, name.start, message, hint)
     context = container.mapping("securityContext")
     for entry in context.entries if context else ():
         if entry.name in _POD_ONLY:
-            message = f"{entry.name} in the securityContext of {label} is no field there, and is refused or dropped"
+            message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
             hint = "put it into the pod's securityContext"
             yield error("pod-field-in-container", entry.key.source, entry.start, message, hint)
     yield from _twice("variable", names(container.get("env")))
@@ -89,4 +89,4 @@ def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
         counted[name.value] += 1
         if counted[name.value] > 1:
             find = warning if what == "variable" else error
-            yield find("duplicate-name", name.source, name.start, f"{what} {name.value!r} is there twice")
+            yield find("duplicate-name", name.source, name.start, f"{what} {name.value!r} occurs twice")

@@ -184,7 +184,7 @@ def _faults(error: ValidationError, schema: Schema, path: Path) -> Iterator[Faul
         yield Fault("wrong-type", path, f"{what} is {shown} where {expected} is expected", _type_hint(value, types))
     elif kind.name == "enum":
         choices = ", ".join(str(choice) for choice in kind.options if choice is not None)
-        yield Fault("wrong-value", path, f"{what} is {shown}", f"admitted are {choices}")
+        yield Fault("wrong-value", path, f"{what} is {shown}", f"must be one of {choices}")
     elif kind.name == "pattern":
         yield Fault("wrong-value", path, f"{what} is {shown}, which does not match {kind.pattern!r}")
     else:
@@ -199,7 +199,7 @@ def _types(kind: Any) -> set[str]:
 
 def _type_hint(value: object, types: set[str]) -> str:
     if isinstance(value, str) and "string" not in types and re.fullmatch(r"[0-9.]+|true|false", value):
-        return "take the quotes away"
+        return "remove the quotes"
     if isinstance(value, bool | int | float) and "string" in types:
         return "put it in quotes"
     return ""
