@@ -14,7 +14,8 @@ from hostiletrees import ALIASES, MERGES
 from packyard.errors import InputError, PackyardError
 from packyard.files import regular
 from packyard.render import builtin as build
-from packyard.render import objects, render
+from packyard.render import render
+from packyard.yaml import aliases
 
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
@@ -119,12 +120,12 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "many missing files": (lambda folder: use_case(folder, f"[{', '.join(f'g{n}.yaml' for n in range(900))}]"), "g899"),
     "many values": (lambda folder: use_case(folder, text=f"{OBJECT}a: [{'b,' * 300_000}]\n"), "holds more than 250000"),
     "aliases of aliases": (lambda folder: use_case(folder, text=OBJECT + ALIASES),
-                           f"a.yaml:[0-9:]+: its aliases stand for more than {objects.MAX_VALUES} values"),
+                           f"a.yaml:[0-9:]+: its aliases stand for more than {aliases.MAX_VALUES} values"),
     "aliases that nest": (lambda folder: use_case(folder, text=OBJECT + MERGES), "its aliases "),
     "aliases that nest deep": (
         lambda folder: use_case(folder, text=OBJECT + "a0: &a0 [x]\n" + "".join(
             f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 500))), "its aliases nest deeper than 200 levels"),
-    "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "refers to nothing before it"),
+    "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "inside of what it repeats"),
     "deep": (lambda folder: use_case(folder, text=OBJECT + "a: " + "[" * 500 + "]" * 500), "nested deeper than 200"),
     "a name with a NUL": (lambda folder: use_case(folder, '["a\\0b"]'), "is no file here"),
     "a name of a megabyte": (lambda folder: use_case(folder, f"[{'x' * 1_000_000}]"), "is no file here"),

@@ -12,7 +12,7 @@ import pytest
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.value import faults
-from packyard.yaml.plain import scalar_value, whole
+from packyard.yaml.values import scalar_value, whole
 from running import packyard
 from served import Cfg
 

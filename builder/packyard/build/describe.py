@@ -14,9 +14,10 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import plan_fields
 from packyard.source import option
 from packyard.source.compose import ComposedPackage
-from packyard.yaml.document import decode, parse_shared
-from packyard.yaml.expanded import Expanded
+from packyard.yaml import aliases
+from packyard.yaml.document import decode
 from packyard.yaml.node import Source
+from packyard.yaml.values import to_value
 
 
 def use_case(package: PackageFiles) -> ShippedUseCase:
@@ -50,7 +51,7 @@ def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str
 
 def _images_in(source: Source) -> Iterator[str]:
     """Yield what patches name as ``image``, in a file or in a kustomization."""
-    ahead: list[object] = [Expanded(each.root).value for each in parse_shared(source) if each.root is not None]
+    ahead: list[object] = [to_value(each.root) for each in aliases.read(source)]
     while ahead:
         value = ahead.pop()
         if isinstance(value, dict):
@@ -89,8 +90,8 @@ def _with_names(package: PackageFiles) -> dict[str, bytes]:
 def _objects(resources: dict[str, bytes]) -> list[dict[str, object]]:
     found = []
     for path, data in resources.items():
-        for document in parse_shared(Source(path, decode(data, path)[1])):
-            value = Expanded(document.root).value if document.root is not None else None
+        for document in aliases.read(Source(path, decode(data, path)[1])):
+            value = to_value(document.root)
             if isinstance(value, dict):
                 found.append(value)
     return found

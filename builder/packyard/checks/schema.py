@@ -20,8 +20,8 @@ from packyard.setters import value as values
 from packyard.setters.definition import Definitions
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import plan
-from packyard.yaml.expanded import Expanded
 from packyard.yaml.node import MappingNode, Source
+from packyard.yaml.values import nearest, to_value
 
 _CORE = "io.k8s.api.core.v1."
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -34,7 +34,6 @@ class _Object:
     """An object as it would be applied, and as it is written."""
 
     root: MappingNode
-    written: Expanded
     value: dict[str, object]
 
     @property
@@ -148,13 +147,13 @@ class _Noted:
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, but not of a field that waits for its value."""
         path = (*fault.path, fault.field) if fault.field else fault.path
-        entry, node = self._item.written.nearest(path)
+        entry, node = nearest(self._item.root, path)
         if id(node) in self._waiting and fault.rule != "unknown-field":
             return
         if fault.field and fault.rule != "missing-field" and entry is not None:
             place = (entry.key.source, entry.start)
         else:
-            _, node = self._item.written.nearest(fault.path)
+            _, node = nearest(self._item.root, fault.path)
             place = (node.source, node.start)
         key = (fault.rule, *place, fault.message)
         found = self._judges.setdefault(key, [])
@@ -202,9 +201,9 @@ def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str])
         filled = parsed.objects
     for root, other in zip(parsed.objects, filled, strict=True):
         try:
-            value = Expanded(other).value
+            value = to_value(other)
             assert isinstance(value, dict)
-            yield _Object(root, Expanded(root), value)
+            yield _Object(root, value)
         except InputError as refused:
             yield from findings(refused)
 

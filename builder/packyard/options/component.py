@@ -19,9 +19,9 @@ from packyard.yaml.document import check_keys, decode, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.scalar import implicit_type
 from packyard.yaml.span import line_break
 from packyard.yaml.splice import Addition, append, take_out
+from packyard.yaml.values import is_null
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Kustomization:
 
     def _list(self) -> SequenceNode | None:
         node = self._root.get(_KEY)
-        if node is None or (isinstance(node, Scalar) and implicit_type(node.value) == "null"):
+        if node is None or is_null(node):
             return None
         if not isinstance(node, SequenceNode):
             raise InputError(node.problem(f"{_KEY} is no list"))

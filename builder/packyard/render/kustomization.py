@@ -19,14 +19,14 @@ from pathlib import Path
 from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
 from packyard.files.paths import KUSTOMIZATIONS, Gate
-from packyard.render import objects
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch
-from packyard.yaml import aliases
+from packyard.yaml import aliases, strict
 from packyard.yaml.document import decode, parse_one
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import is_null
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
@@ -107,11 +107,11 @@ def parse(
     components, faults = _paths(root.get("components"), "components", "the path of a folder")
     problems = [*others, *problems, *_wrong_header(root, kind), *faults]
     namespace = None if only_components or kind == "Component" else root.get("namespace")
-    if namespace is not None and not _is_text(namespace) and not _is_null(namespace):
+    if namespace is not None and not _is_text(namespace) and not is_null(namespace):
         problems.append(namespace.problem("namespace is no text", "put it in quotes"))
     if problems:
         raise (BeyondError if others else InputError)(*problems)
-    stated = root.text("namespace") if namespace is not None and not _is_null(namespace) else ""
+    stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
     if kind == "Kustomization" and not isinstance(root.get("resources"), SequenceNode) and not stated:
         raise InputError(Problem("has no resources", file=str(file), line=1))
     patches = () if only_components and kind == "Kustomization" else tuple(_patches(root, file, left))
@@ -170,7 +170,7 @@ def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
 
 
 def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...], list[Problem]]:
-    if node is None or _is_null(node):
+    if node is None or is_null(node):
         return (), []
     if not isinstance(node, SequenceNode):
         return (), [node.problem(f"{field} is no list")]
@@ -181,7 +181,7 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
 
 def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
     node = root.get("patches")
-    if node is None or _is_null(node):
+    if node is None or is_null(node):
         return
     if not isinstance(node, SequenceNode):
         raise InputError(node.problem("patches is no list"))
@@ -214,7 +214,8 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     documents = [document for document in aliases.read(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))
-    objects.check(documents[0].root)
+    assert documents[0].root is not None
+    strict.to_value(documents[0].root)  # which refuses what kustomize would read otherwise
     return documents[0]
 
 
@@ -252,7 +253,3 @@ def _in_place(node: Scalar) -> Source:
 
 def _is_text(node: Node) -> bool:
     return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) == "string")
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "null"

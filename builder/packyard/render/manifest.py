@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from packyard.render.objects import Value
-from packyard.render.scalars import Plain, read_plain
 from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.strict import Plain, Value, read_plain
 
 
 def write(roots: Iterable[Value]) -> bytes:

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from packyard.errors import InputError
 from packyard.kubernetes.groups import is_cluster_scoped
-from packyard.render.objects import Object, Value
+from packyard.render.objects import Object
+from packyard.yaml.strict import Value
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
 _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")

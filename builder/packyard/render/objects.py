@@ -10,20 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem
-from packyard.render import scalars
-from packyard.render.scalars import Plain
-from packyard.yaml import aliases
-from packyard.yaml.document import check_keys, parse_text
-from packyard.yaml.node import Alias, Entry, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import implicit_type
-
-#: What a node can be: a scalar, a list, or a mapping by text.
-Value = Plain | list["Value"] | dict[str, "Value"]
-
-#: A document whose aliases stand for more values than this is refused.
-MAX_VALUES = 100_000
-#: So is one that nests deeper by them.
-MAX_DEPTH = 200
+from packyard.yaml import aliases, strict
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.strict import Value
+from packyard.yaml.values import is_null
 
 
 @dataclass(slots=True)
@@ -66,7 +56,7 @@ class Object:
 
     def refresh(self, node: MappingNode) -> None:
         """Take the values of a node that patches made of the object's."""
-        value = _Reader().read(node)
+        value = strict.to_value(node)
         assert isinstance(value, dict)
         self.root, self.node = value, node
         _write_out_annotations(self, node)
@@ -82,18 +72,10 @@ def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
     Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
     """
     found: list[Object] = []
-    for document in aliases.read(source) if to_patch else parse_text(source):
-        if not to_patch:
-            check_keys(document)
-        if document.root is not None and not _is_null(document.root):
-            found += _objects(_Reader().read(document.root), document.root, keep=to_patch)
+    for document in aliases.read(source):
+        if document.root is not None and not is_null(document.root):
+            found += _objects(strict.to_value(document.root), document.root, keep=to_patch)
     return found
-
-
-def check(root: Node | None) -> None:
-    """Refuse what cannot be read, nests too deep, or stands for too many values."""
-    if root is not None:
-        _Reader().read(root)
 
 
 def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
@@ -136,94 +118,6 @@ def _write_out_annotations(found: Object, root: MappingNode) -> None:
         for name, value in annotations.items():
             if not isinstance(value, str):
                 raise InputError(found.problem(f"annotation {name!r} is no text", "write it out, in quotes"))
-
-
-class _Reader:
-    """Nodes of one document to values; an alias stands for what its anchor was when it was read."""
-
-    def __init__(self) -> None:
-        self.anchored: dict[str, Value] = {}
-        self.left = MAX_VALUES
-
-    def read(self, node: Node, flow: bool = False, level: int = 0) -> Value:
-        value: Value
-        if level > MAX_DEPTH:
-            raise InputError(node.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
-        if isinstance(node, Alias):
-            return self._resolve(node, level)
-        if isinstance(node, Scalar):
-            value = scalars.read(node, flow=flow)
-        elif isinstance(node, SequenceNode):
-            _check_tag(node)
-            value = [self.read(item.value, flow or node.flow, level + 1) for item in node.items]
-        else:
-            assert isinstance(node, MappingNode)
-            value = self._mapping(node, flow or node.flow, level + 1)
-        if node.anchor:
-            self.anchored[node.anchor] = value
-        return value
-
-    def _resolve(self, alias: Alias, level: int = 0) -> Value:
-        if alias.anchor not in self.anchored:
-            raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it"))
-        return self._copy(self.anchored[alias.anchor], alias, level)
-
-    def _copy(self, value: Value, alias: Alias, level: int) -> Value:
-        self.left -= 1
-        if self.left < 0:
-            raise InputError(alias.problem(f"its aliases stand for more than {MAX_VALUES} values"))
-        if level > MAX_DEPTH:
-            raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
-        if isinstance(value, dict):
-            return {key: self._copy(member, alias, level + 1) for key, member in value.items()}
-        if isinstance(value, list):
-            return [self._copy(member, alias, level + 1) for member in value]
-        return value
-
-    def _mapping(self, node: MappingNode, flow: bool, level: int) -> dict[str, Value]:
-        _check_tag(node)
-        value: dict[str, Value] = {}
-        merged: list[Value] = []
-        for entry in node.entries:
-            key = self._key(entry)
-            if key is not None:
-                value[key] = self.read(entry.value, flow, level)
-                continue
-            found = self.read(entry.value, flow, level)
-            merged += found if isinstance(found, list) else [found]
-        for other in merged:
-            if not isinstance(other, dict):
-                raise InputError(node.problem("a merge key takes mappings"))
-            for name, member in other.items():
-                value.setdefault(name, member)
-        return value
-
-    def _key(self, entry: Entry) -> str | None:
-        """Return a key, which has to be text; None for a merge key."""
-        key = entry.key
-        if isinstance(key, Alias):
-            found = self._resolve(key)
-            if isinstance(found, str):
-                return found
-        if isinstance(key, Scalar):
-            if key.value == "<<" and key.style == "plain":
-                return None
-            if key.anchor:
-                self.anchored[key.anchor] = scalars.read(key)
-            quoted = key.style != "plain" and key.value != "<<"
-            if quoted or implicit_type(key.value) == "string":
-                scalars.read(key)  # which refuses characters and tags
-                return key.value
-        raise InputError(key.problem(f"the key {key.lexeme!r} is no text", "put it in quotes"))
-
-
-def _check_tag(node: MappingNode | SequenceNode) -> None:
-    if node.tag is not None:
-        raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.tag is None and node.style == "plain" and scalars.read(node) is None
 
 
 def _text(value: Value) -> str:

@@ -19,6 +19,7 @@ from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import double_quoted, implicit_type
 from packyard.yaml.span import text_of
+from packyard.yaml.values import type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class FieldEdits:
         new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
         self._note(bound, definition, old.value, new)
         wanted = _wanted(document, bound, old, definition, new)
-        if old.value == new and wanted in (None, _reads_as(old)):
+        if old.value == new and wanted in (None, type_of(old)):
             return
         if old.style in "|>" and wanted not in value.PLAIN_TYPES:
             lexeme = block.lexeme(old, new)
@@ -105,10 +106,6 @@ def sets(definition: Setter | Substitution, node: Node) -> bool:
     """Say whether a definition gives this field its value: a list setter lists only, any other scalars only."""
     listed = isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
     return listed != isinstance(node, Scalar)
-
-
-def _reads_as(scalar: Scalar) -> str:
-    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
 
 
 def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:

@@ -24,12 +24,12 @@ from packyard.yaml import items
 from packyard.yaml.document import check_keys, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Alias, Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.plain import to_value
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.scalar import double_quoted, implicit_type, is_plain_text
+from packyard.yaml.scalar import double_quoted, is_plain_text
 from packyard.yaml.sharing import once
 from packyard.yaml.span import children_below, properties, text_of
 from packyard.yaml.splice import Addition, append, take_out
+from packyard.yaml.values import is_null, to_value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _section(root: MappingNode) -> MappingNode | None:
     for name in ("openAPI", "definitions"):
         assert isinstance(node, MappingNode)
         value = node.get(name)
-        if value is None or (isinstance(value, Scalar) and implicit_type(value.value) == "null"):
+        if value is None or is_null(value):
             return None
         if not isinstance(value, MappingNode):
             raise InputError(value.problem(f"{name} is no mapping"))
@@ -208,8 +208,7 @@ def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitut
 
 def _texts(sequence: SequenceNode) -> list[str]:
     """Return the texts of a list's items; null is none, as in kustomize."""
-    scalars = (item.value for item in sequence.items if isinstance(item.value, Scalar))
-    return [node.value for node in scalars if node.style != "plain" or implicit_type(node.value) != "null"]
+    return [item.value.value for item in sequence.items if isinstance(item.value, Scalar) and not is_null(item.value)]
 
 
 def _put_text(mapping: MappingNode, key: str, text: str, new: list[Addition]) -> list[Edit]:
@@ -245,7 +244,7 @@ def _put_list(entry: MappingNode, values: Sequence[str], new: list[Addition]) ->
         lexeme = "[" + ", ".join(item.flow for item in texts) + "]"
         new.append(Addition(f"listValues: {lexeme}", "listValues", list(values)))
         return []
-    if isinstance(old.value, Scalar) and implicit_type(old.value.value) == "null" and old.value.style == "plain":
+    if is_null(old.value):
         return exchange(old.value, "[" + ", ".join(item.flow for item in texts) + "]", list(values))
     if not isinstance(old.value, SequenceNode):
         raise InputError(old.value.problem("listValues must be a list"))

@@ -14,9 +14,9 @@ from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
 from packyard.yaml.node import Scalar
-from packyard.yaml.plain import scalar_value
 from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
 from packyard.yaml.span import properties
+from packyard.yaml.values import scalar_value
 
 _ALIASES = {"int": "integer", "bool": "boolean"}
 #: The types whose values stand without quotes.

@@ -13,8 +13,8 @@ from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.plain import to_value
 from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.values import is_null
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def parse(data: bytes, file: str) -> ValuesFile:
         item = given[entry.name] = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
         if nodes and len(texts) != len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
-        elif any(to_value(node) is None for node in nodes):
+        elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)

@@ -12,7 +12,7 @@ from collections import Counter
 from packyard.setters.comment import parse
 from packyard.source.patch import like
 from packyard.yaml.node import Alias, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import type_of
 
 #: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
 _Memory = tuple[str, int, int]
@@ -94,7 +94,7 @@ class _Sharing:
             bound = _reference(node.comment)
             return "list", bound, *((_reference(each.comment), self._number(each.value)) for each in node.items)
         assert isinstance(node, Scalar)
-        kind = implicit_type(node.value) if node.style == "plain" and node.tag is None else "string"
+        kind = type_of(node)
         return kind, node.value, node.tag, _reference(node.comment)
 
 

@@ -27,9 +27,9 @@ from packyard.source.parts import KUSTOMIZATION, Part
 from packyard.source.words import Words
 from packyard.source.workspace import Workspace
 from packyard.work import reads
-from packyard.yaml.document import parse_shared
-from packyard.yaml.expanded import Expanded
+from packyard.yaml import aliases
 from packyard.yaml.node import Source
+from packyard.yaml.values import to_value
 
 _HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
 
@@ -205,6 +205,6 @@ def _check_values(package: Package, found: Sequence[_Made]) -> None:
 
 def _values(name: str, data: bytes) -> Iterator[object]:
     """Yield the documents of a file as plain values."""
-    for document in parse_shared(Source(name, data.decode())):
+    for document in aliases.read(Source(name, data.decode())):
         if document.root is not None:
-            yield Expanded(document.root).value
+            yield to_value(document.root)

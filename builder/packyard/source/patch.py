@@ -16,6 +16,7 @@ from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
 from packyard.yaml.document import walk
 from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
+from packyard.yaml.values import is_null
 
 _Part = TypeVar("_Part", Entry, Item)
 #: What the operations on one object copy or move at most, and how deep they lead.
@@ -200,7 +201,7 @@ class _Place:
         """Say whether the value there is equal to one; what is missing is equal to null, as kustomize has it."""
         found = self._child(self.parent, self.last)
         if found is None:
-            return isinstance(value, Scalar) and value.style == "plain" and _is_null(value)
+            return is_null(value)
         return _plain(found.value) == _plain(value)
 
     def add(self, value: Node, comment: Comment | None) -> None:
@@ -264,7 +265,7 @@ def _merge_mapping(target: MappingNode, patch: MappingNode, version: str, kind: 
         if entry.name.startswith("$"):
             raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
         existing = target.entry(entry.name)
-        if isinstance(entry.value, Scalar) and entry.value.style == "plain" and _is_null(entry.value):
+        if is_null(entry.value):
             if existing is not None:
                 target.entries = [other for other in target.entries if other is not existing]
             continue
@@ -328,10 +329,6 @@ def _refuse_directives(node: Node) -> None:
     elif isinstance(node, SequenceNode):
         for item in node.items:
             _refuse_directives(item.value)
-
-
-def _is_null(scalar: Scalar) -> bool:
-    return scalar.tag is None and implicit_type(scalar.value) == "null"
 
 
 def _plain(node: Node) -> object:

@@ -33,9 +33,9 @@ from packyard.source.parts import Krmfile as KrmfileOf
 from packyard.yaml import layout
 from packyard.yaml.document import decode, parse_shared
 from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
-from packyard.yaml.plain import to_value
 from packyard.yaml.scalar import double_quoted, is_plain_text
 from packyard.yaml.sharing import once
+from packyard.yaml.values import to_value
 
 #: Behind the words of all layers.
 _LAST = 1000

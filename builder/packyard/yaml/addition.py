@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from packyard.errors import InputError
 from packyard.yaml.edit import Edit, exchange
-from packyard.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
+from packyard.yaml.node import Entry, MappingNode, Node
+from packyard.yaml.scalar import double_quoted, fits_plain, is_plain_text, single_quoted
 from packyard.yaml.span import line_break, line_end
 from packyard.yaml.splice import Addition, append
+from packyard.yaml.values import is_null
 
 
 class Text(str):
@@ -139,6 +140,4 @@ def _flow(tree: Tree, quoted: Callable[[str], str]) -> str:
 
 
 def _is_empty(node: Node) -> bool:
-    if isinstance(node, Scalar):
-        return node.style == "plain" and implicit_type(node.value) == "null"
-    return isinstance(node, MappingNode) and not node.entries
+    return is_null(node) or (isinstance(node, MappingNode) and not node.entries)

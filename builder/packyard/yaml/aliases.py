@@ -1,71 +1,96 @@
-"""Aliases, followed: a document in which each stands aside for the very node that it repeats.
+"""Documents in which every alias is replaced by the node that it repeats.
 
     metadata: &pod {labels: {app: bert}}        the metadata of both templates are one node, with one place in the text
     ...
     metadata: *pod
 
-Merge keys stay as they are. A node keeps its anchor; who changes one place has to copy what is on the way to it.
+Merge keys stay as they are; `values` reads them. A node keeps its anchor. Who changes one of the places has to copy
+the nodes on the way to it.
 """
 
 from __future__ import annotations
 
 from packyard.errors import InputError
-from packyard.yaml.document import check_keys, parse_text
-from packyard.yaml.node import Alias, Collection, Document, Node, Scalar, Source
+from packyard.yaml.builder import MAX_DEPTH
+from packyard.yaml.document import check_keys, has_aliases, parse_shared, parse_text
+from packyard.yaml.node import Alias, Collection, Document, Entry, Node, Scalar, Source
 from packyard.yaml.sharing import once
 
 #: A document whose aliases stand for more values than this is refused.
-MAX_VALUES = 250_000
+MAX_VALUES = 100_000
 
 
 def read(source: Source) -> list[Document]:
     """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
-    return once(("aliases", source.name, source.text), lambda: [_followed(each) for each in parse_text(source)])
+    return once(("aliases", source.name, source.text), lambda: _read(source))
 
 
 def follow(document: Document) -> None:
     """Put anchored nodes in the place of the aliases of a document, which is changed.
 
-    Refuses an alias without an anchor before it, one inside of what it repeats, and aliases of very many values.
+    Refuses an alias without an anchor before it, one inside of what it repeats, and aliases that stand for very many
+    values or nest very deep.
     """
     if document.root is not None:
-        document.root, _ = _Anchors().follow(document.root)
+        document.root, _, _ = _Anchors().follow(document.root, 0)
 
 
-def _followed(document: Document) -> Document:
-    check_keys(document)
-    follow(document)
-    return document
+def _read(source: Source) -> list[Document]:
+    aliased = has_aliases(source)
+    documents = parse_text(source) if aliased else parse_shared(source)
+    for document in documents:
+        check_keys(document)
+        if aliased:
+            follow(document)
+    return documents
 
 
 class _Anchors:
-    """The anchored nodes of a document as far as it was read, each with the number of its values."""
+    """The anchored nodes of a document as far as it was read, each with the number of its values and its height."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[Node, int]] = {}
+        self._found: dict[str, tuple[Node, int, int]] = {}
         self._open: list[str] = []
+        self._left = MAX_VALUES
 
-    def follow(self, node: Node) -> tuple[Node, int]:
-        """Return what stands for a node, and the number of values in it."""
+    def follow(self, node: Node, level: int) -> tuple[Node, int, int]:
+        """Return what stands for a node at a level, the number of values in it, and how many levels are below it."""
         if isinstance(node, Alias):
-            if node.anchor in self._open:
-                raise InputError(node.problem(f"{node.lexeme} stands inside of what it repeats"))
-            if node.anchor not in self._found:
-                hint = f"mark what it repeats with &{node.anchor}, or write it out"
-                raise InputError(node.problem(f"{node.lexeme} refers to nothing before it", hint))
-            return self._found[node.anchor]
+            return self._resolve(node, level)
         anchor = node.anchor if isinstance(node, Scalar | Collection) else None
-        size = 1
+        size, height = 1, 0
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
             for child in node.children:
+                if isinstance(child, Entry):
+                    self._follow_key(child)
                 child.comment = child.comment or (child.value.comment if isinstance(child.value, Alias) else None)
-                child.value, inner = self.follow(child.value)
+                child.value, inner, below = self.follow(child.value, level + 1)
                 size += inner
+                height = max(height, below + 1)
             if anchor:
                 self._open.pop()
-        if size > MAX_VALUES:
-            raise InputError(node.problem(f"its aliases stand for more than {MAX_VALUES} values"))
         if anchor:
-            self._found[anchor] = node, size
-        return node, size
+            self._found[anchor] = node, size, height
+        return node, size, height
+
+    def _follow_key(self, entry: Entry) -> None:
+        key = entry.key
+        if isinstance(key, Scalar) and key.anchor:
+            self._found[key.anchor] = key, 1, 0
+        elif isinstance(key, Alias) and isinstance(found := self._resolve(key, 0)[0], Scalar):
+            entry.key = found
+
+    def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
+        if alias.anchor in self._open:
+            raise InputError(alias.problem(f"{alias.lexeme} stands inside of what it repeats"))
+        if alias.anchor not in self._found:
+            hint = f"mark what it repeats with &{alias.anchor}, or write it out"
+            raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it", hint))
+        node, size, height = self._found[alias.anchor]
+        self._left -= size
+        if self._left < 0:
+            raise InputError(alias.problem(f"its aliases stand for more than {MAX_VALUES} values"))
+        if level + height > MAX_DEPTH:
+            raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
+        return node, size, height

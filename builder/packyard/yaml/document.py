@@ -74,7 +74,7 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
         get_event = Parser(source.text).get_event
         if not around and len(source.text) >= _LONG:
             get_event = _bounded(get_event, source)
-        if not is_part and _ALIAS.search(source.text):
+        if not is_part and has_aliases(source):
             get_event = _checked(get_event, source)
         return Builder(source, around).build(get_event)
     except yaml.MarkedYAMLError as error:
@@ -87,6 +87,11 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
         reason = getattr(error, "reason", None) or str(error)
         raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
+
+
+def has_aliases(source: Source) -> bool:
+    """Say whether a text may hold aliases."""
+    return _ALIAS.search(source.text) is not None
 
 
 def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:

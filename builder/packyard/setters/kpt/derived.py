@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from packyard.errors import InputError
-from packyard.setters.kpt.rewrite import flow_text, reads_as
+from packyard.setters.kpt.rewrite import flow_text
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Node, Scalar, SequenceNode, Source
+from packyard.yaml.values import is_null, type_of
 
 #: The types by their names in YAML tags, as kpt prints them.
 _TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
@@ -59,8 +60,7 @@ def _given(name: str, text: str) -> KptSetter:
     root = roots[0] if len(roots) == 1 else None
     if isinstance(root, SequenceNode):
         return KptSetter(name, flow_text(root), "array")
-    is_null = isinstance(root, Scalar) and reads_as(root) == "null"
-    return KptSetter(name, "[]", "array") if is_null else KptSetter(name, text, "str")
+    return KptSetter(name, "[]", "array") if is_null(root) else KptSetter(name, text, "str")
 
 
 def _of_field(field: Tagged) -> list[KptSetter]:
@@ -69,5 +69,5 @@ def _of_field(field: Tagged) -> list[KptSetter]:
         texts = sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
         name = field.pattern.text.removeprefix("${").removesuffix("}")  # whatever else is in the pattern, as in kpt
         return [KptSetter(name, f"[{', '.join(texts)}]", "array")]
-    kind = reads_as(node)
+    kind = type_of(node)
     return [KptSetter(name, text, _TAGS.get(kind, kind)) for name, text in field.pattern.derive(node.value).items()]

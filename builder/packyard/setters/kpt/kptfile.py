@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from packyard.errors import InputError
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import is_null
 
 _TEXT, _TEXTS, _NAMED_TEXTS, _ANYTHING = "string", "[]string", "map[string]string", ""
 #: The types of a Kptfile of version 1 with their fields: those that list-setters knows, and what the newest kpt has.
@@ -101,7 +102,7 @@ def check(root: MappingNode) -> None:
 
 
 def _faults(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
-    if isinstance(node, Alias) or kind == _ANYTHING or _is_null(node):
+    if isinstance(node, Alias) or kind == _ANYTHING or is_null(node):
         return
     if kind.startswith("[]") and isinstance(node, SequenceNode):
         for item in node.items:
@@ -126,10 +127,6 @@ def _found(node: Node) -> str:
     text = node.value if len(node.value.encode()) <= len("1234567890") else f"{node.value[:7]}..."
     kind = implicit_type(node.value) if node.style == "plain" else "string"
     return f"!!{_TAGS.get(kind, kind)} `{text}`"
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "null"
 
 
 def _applies_setters(node: MappingNode) -> bool:

@@ -17,7 +17,8 @@ from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_text
-from packyard.yaml.scalar import double_quoted, implicit_type
+from packyard.yaml.scalar import double_quoted
+from packyard.yaml.values import is_null
 
 if TYPE_CHECKING:
     from packyard.yaml.edit import Reading
@@ -112,13 +113,13 @@ class ResourceList:
             for item in items.items:
                 if not isinstance(item.value, MappingNode):
                     yield item.value.problem("an item is no object")
-        elif items is not None and not _is_null(items):
+        elif items is not None and not is_null(items):
             yield items.problem("items is no list")
         if isinstance(config, MappingNode):
             data = config.get("data")
-            if data is not None and not isinstance(data, MappingNode) and not _is_null(data):
+            if data is not None and not isinstance(data, MappingNode) and not is_null(data):
                 yield data.problem("the configuration's data is no mapping")
-        elif config is not None and not _is_null(config):
+        elif config is not None and not is_null(config):
             yield config.problem("functionConfig is no object")
 
     def values(self) -> dict[str, str]:
@@ -158,14 +159,10 @@ class ResourceList:
         return Edit(at, at, text, self.root, new=[("results", _read(documents))])
 
 
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "null"
-
-
 def config_text(node: Node) -> str:
     """Return the text of a configuration's value: a scalar's, empty for null, or a list in brackets."""
     if isinstance(node, Scalar):
-        return "" if _is_null(node) else node.value
+        return "" if is_null(node) else node.value
     return flow_text(node)
 
 

@@ -18,6 +18,7 @@ from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
 from packyard.yaml.span import properties
+from packyard.yaml.values import type_of
 
 if TYPE_CHECKING:
     from packyard.yaml.edit import Reading
@@ -29,7 +30,7 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     A field that Kubernetes types as text, ``known`` being string, is quoted where it has to be. With ``keep_type`` any
     other plain text stays text too; without, as kpt does it, plain text becomes what ``new`` is read as.
     """
-    if old.value == new and not (known == "string" and reads_as(old) not in ("string", "null")):
+    if old.value == new and not (known == "string" and type_of(old) not in ("string", "null")):
         return []
     if old.style in "|>":
         return exchange(old, block.lexeme(old, new), new)
@@ -47,11 +48,6 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     else:
         text = single_quoted(new)
     return exchange(old, properties(old) + text, new)
-
-
-def reads_as(scalar: Scalar) -> str:
-    """Return the type that kustomize gives to a scalar."""
-    return implicit_type(scalar.value) if scalar.style == "plain" and scalar.tag is None else "string"
 
 
 def parse_list(text: str) -> SequenceNode | None:

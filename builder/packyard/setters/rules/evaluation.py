@@ -8,7 +8,7 @@ from packyard.errors import shown
 from packyard.kubernetes import quantity
 from packyard.setters import regexp
 from packyard.setters.rules.expression import Expression
-from packyard.yaml.plain import whole
+from packyard.yaml.values import whole
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from packyard.setters.rules import types
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import Expression, ExpressionError, parse
 from packyard.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.plain import scalar_value
+from packyard.yaml.values import scalar_value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
