@@ -117,7 +117,7 @@ def dangling_link(root: Path) -> None:
     ("spoil", "says"),
     [
         (krmfile_is_a_directory, "package/Krmfile: is no regular file"),
-        (krmfile_is_a_list, "package/Krmfile:1: its root is no mapping"),
+        (krmfile_is_a_list, "package/Krmfile:1: its root must be a mapping"),
         (krmfile_is_empty, "package/Krmfile: is empty"),
         (krmfile_has_a_key_twice, "package/Krmfile:2:1: key 'openAPI' occurs twice"),
         (resource_is_not_utf_8, "package/r.yaml:2: not UTF-8"),

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.yaml.addition import DoubleQuoted, SingleQuoted, Tree, add, lexeme
 from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, Source
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import double_quoted, single_quoted
+from packyard.yaml.splice import add
+from packyard.yaml.tree import Tree, Written, lexeme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +60,16 @@ def _annotate(root: MappingNode, annotations: Mapping[str, str]) -> list[Edit]:
     edits: list[Edit] = []
     new: dict[str, Tree] = {}
     json = root.flow and bool(root.entries) and root.entries[0].key.lexeme.startswith('"')
-    quotes = DoubleQuoted if json else SingleQuoted
+    quotes = double_quoted if json else single_quoted
     present = root.mapping("metadata", "annotations")
     for key, text in annotations.items():
         old = present.get(key) if present else None
         if old is None:
-            new[key] = quotes(text)
+            new[key] = Written(quotes(text), text)
         else:
             edits += _replace(old, text, flow=present.flow if present else False)
     if new:
-        edits += add(root, ("metadata", "annotations"), new, quoted=double_quoted if json else lexeme)
+        edits += add(root, ("metadata", "annotations"), new, key=double_quoted if json else lexeme)
     return edits
 
 
@@ -76,5 +77,5 @@ def _replace(old: Node, text: str, *, flow: bool) -> list[Edit]:
     if isinstance(old, Alias) or (isinstance(old, Scalar) and old.start == old.end):
         return exchange(old, single_quoted(text), text)
     if not isinstance(old, Scalar):
-        raise InputError(old.problem("an annotation is no text"))
+        raise InputError(old.problem("an annotation must be a text"))
     return exchange(old, values.lexeme(old, text, "string", flow=flow), text)

@@ -23,11 +23,12 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.addition import Text, Tree, add
 from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
+from packyard.yaml.splice import add
+from packyard.yaml.tree import Text, Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Source
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.splice import take_out
+from packyard.yaml.splice import remove
 
 
 def delete_setter(package: PackageFiles, name: str) -> Plan:
@@ -82,7 +82,7 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
     parent, name = way[-1]
     if len(parent.entries) == 1:
         return exchange(parent, "{}", {})
-    return take_out(parent, {name})
+    return remove(parent, {name})
 
 
 def _take_comments_out(document: Document, definitions: Definitions, definition: Setter | Substitution) -> list[Edit]:

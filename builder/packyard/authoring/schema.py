@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from packyard.errors import InputError
-from packyard.yaml.addition import Text, Tree
+from packyard.yaml.tree import Text, Tree
 
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "file", "null")
 
@@ -50,10 +50,10 @@ def parse(text: str) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InputError("unable to parse schema: its root is no object")
+        raise InputError("unable to parse schema: its root must be an object")
     for key in _NUMBERS & value.keys():
         if isinstance(value[key], bool) or not isinstance(value[key], int | float):
-            raise InputError(f"unable to parse schema: {key} is no number")
+            raise InputError(f"unable to parse schema: {key} must be a number")
     return {key: value[key] for key in sorted(value) if key in _KEYWORDS}
 
 

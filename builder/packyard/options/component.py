@@ -16,11 +16,10 @@ from packyard.files.paths import KUSTOMIZATIONS
 from packyard.options.folder import Folder
 from packyard.yaml import items
 from packyard.yaml.document import check_keys, decode, parse_text
-from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.edit import Edit
 from packyard.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.span import line_break
-from packyard.yaml.splice import Addition, append, take_out
+from packyard.yaml.splice import change, remove
 from packyard.yaml.values import is_null
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -44,7 +43,7 @@ class Kustomization:
         self._source = Source(shown, decode(data, shown)[1])
         documents = [document for document in parse_text(self._source) if document.root is not None]
         if len(documents) != 1 or not isinstance(documents[0].root, MappingNode):
-            raise InputError(Problem("is no mapping", file=shown, line=1))
+            raise InputError(Problem("must be a mapping", file=shown, line=1))
         self._document: Document = documents[0]
         check_keys(self._document)
         self._root = documents[0].root
@@ -75,9 +74,8 @@ class Kustomization:
         lines = _texts(node)
         kept = [at for at, line in enumerate(lines) if self.folder.name_of(line) not in gone]
         if not kept:
-            return self._edited(take_out(self._root, {_KEY}))
-        new = [items.text_item(lines[at], lines[at]) for at in kept]
-        return self._edited(items.replace(node, new, list(kept), self._root.entry(_KEY)))
+            return self._edited(remove(self._root, {_KEY}))
+        return self._edited(items.replace(node, [lines[at] for at in kept], kept, self._root.entry(_KEY)))
 
     def _items(self) -> list[Item]:
         node = self._list()
@@ -88,24 +86,16 @@ class Kustomization:
         if node is None or is_null(node):
             return None
         if not isinstance(node, SequenceNode):
-            raise InputError(node.problem(f"{_KEY} is no list"))
+            raise InputError(node.problem(f"{_KEY} must be a list"))
         return node
 
     def _added(self, lines: list[str]) -> list[Edit]:
-        node, entry = self._list(), self._root.entry(_KEY)
-        new = [items.text_item(line, line) for line in lines]
-        in_brackets = "[" + ", ".join(lines) + "]"
-        if node is not None:
-            old = [items.text_item(text, text) for text in _texts(node)]
-            return items.replace(node, [*old, *new], [*range(len(old)), *(None for _ in new)], entry)
-        if entry is not None:
-            return exchange(entry.value, in_brackets, lines)
-        if self._root.flow:
-            return append(self._root, [Addition(f"{_KEY}: {in_brackets}", _KEY, lines)], set())
-        newline = line_break(self._source)
-        indent = " " * (self._root.entries[0].start - self._source.line_start(self._root.entries[0].start))
-        text = "".join([f"{_KEY}:", *(f"{newline}{indent}- {line}" for line in lines)])
-        return append(self._root, [Addition(text, _KEY, lines)], set())
+        node = self._list()
+        if node is None:
+            return change(self._root, {_KEY: lines})
+        old = _texts(node)
+        same = [*range(len(old)), *(None for _ in lines)]
+        return items.replace(node, [*old, *lines], same, self._root.entry(_KEY))
 
     def _edited(self, edits: list[Edit]) -> bytes:
         changed = apply_to_file(self.data, self._source, edits, [self._document])
@@ -114,7 +104,7 @@ class Kustomization:
 
 def _texts(node: SequenceNode) -> list[str]:
     """Return the paths that are listed."""
-    refuse(item.value.problem("a component is the path of a folder") for item in node.items if not _is_path(item))
+    refuse(item.value.problem("a component must be the path of a folder") for item in node.items if not _is_path(item))
     return [item.value.value for item in node.items if isinstance(item.value, Scalar)]
 
 

@@ -101,14 +101,14 @@ def parse(
     """Read the text of a kustomization as `read` does; its patches are files beside it."""
     root = parse_one(text.encode(), str(file)).root
     if not isinstance(root, MappingNode):
-        raise InputError(Problem("is no mapping", file=str(file), line=1))
+        raise InputError(Problem("must be a mapping", file=str(file), line=1))
     others = [] if only_components else _others(root)
     resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
     components, faults = _paths(root.get("components"), "components", "the path of a folder")
     problems = [*others, *problems, *_wrong_header(root, kind), *faults]
     namespace = None if only_components or kind == "Component" else root.get("namespace")
     if namespace is not None and not _is_text(namespace) and not is_null(namespace):
-        problems.append(namespace.problem("namespace is no text", "put it in quotes"))
+        problems.append(namespace.problem("namespace must be text", "put it in quotes"))
     if problems:
         raise (BeyondError if others else InputError)(*problems)
     stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
@@ -173,9 +173,9 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
     if node is None or is_null(node):
         return (), []
     if not isinstance(node, SequenceNode):
-        return (), [node.problem(f"{field} is no list")]
+        return (), [node.problem(f"{field} must be a list")]
     found = [item.value for item in node.items]
-    faults = [item.problem(f"one of {field} is {what}") for item in found if not _is_text(item)]
+    faults = [item.problem(f"one of {field} must be {what}") for item in found if not _is_text(item)]
     return tuple(item for item in found if isinstance(item, Scalar)), faults
 
 
@@ -184,11 +184,11 @@ def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
     if node is None or is_null(node):
         return
     if not isinstance(node, SequenceNode):
-        raise InputError(node.problem("patches is no list"))
+        raise InputError(node.problem("patches must be a list"))
     for item in node.items:
         entry = item.value
         if not isinstance(entry, MappingNode):
-            raise InputError(entry.problem("a patch is a mapping with path or patch"))
+            raise InputError(entry.problem("a patch must be a mapping with path or patch"))
         others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]
         if others:
             raise BeyondError(
@@ -210,7 +210,7 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(given[0], file, left) if given[0] is path else _in_place(given[0])
     if source.text.startswith("[") and not _is_json(source.text):
-        raise InputError(given[0].problem("a patch that begins with [ has to be JSON", "write an operation a line"))
+        raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = [document for document in aliases.read(source) if document.root is not None]
     if len(documents) != 1:
         raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))

@@ -81,14 +81,14 @@ def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
 def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
     line, _ = root.source.locate(root.start)
     if not isinstance(value, dict):
-        raise InputError(Problem("is no Kubernetes object", file=root.source.name, line=line))
+        raise InputError(Problem("must be a Kubernetes object", file=root.source.name, line=line))
     found = Object(value, root.source.name, line, root if keep and isinstance(root, MappingNode) else None)
     if not found.kind:
         raise InputError(found.problem("an object without a kind"))
     items = value.get("items")
     if found.kind.endswith("List") and "items" in value:
         if not isinstance(items, list) and items is not None:
-            raise InputError(found.problem(f"items of {found.kind} are no list"))
+            raise InputError(found.problem(f"items of {found.kind} must be a list"))
         nodes = root.get("items") if isinstance(root, MappingNode) else None
         inner = (
             [item.value for item in nodes.items]
@@ -117,7 +117,7 @@ def _write_out_annotations(found: Object, root: MappingNode) -> None:
                 annotations[entry.name] = entry.value.value
         for name, value in annotations.items():
             if not isinstance(value, str):
-                raise InputError(found.problem(f"annotation {name!r} is no text", "write it out, in quotes"))
+                raise InputError(found.problem(f"annotation {name!r} must be text", "write it out, in quotes"))
 
 
 def _text(value: Value) -> str:

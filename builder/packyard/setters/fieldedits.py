@@ -17,8 +17,8 @@ from packyard.yaml import block, items
 from packyard.yaml.document import count_aliases
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import double_quoted, implicit_type
-from packyard.yaml.span import text_of
+from packyard.yaml.scalar import implicit_type
+from packyard.yaml.tree import double
 from packyard.yaml.values import type_of
 
 
@@ -83,9 +83,7 @@ class FieldEdits:
         assert isinstance(bound.node, SequenceNode)
         node = items.complete(bound.node)
         self._note(bound, definition, node.lexeme, ",".join(values))
-        old = [text_of(item.value) for item in node.items]
-        new = [items.text_item(text, double_quoted(text)) for text in values]
-        self.edits += items.replace(node, new, items.match(old, list(values)), bound.part)
+        self.edits += items.exchange(node, [*map(double, values)], bound.part)
 
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)

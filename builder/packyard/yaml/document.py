@@ -184,6 +184,6 @@ def walk(node: Node | None) -> Iterator[Node]:
 
 
 def mappings(node: Node | None) -> list[MappingNode]:
-    """Return the mappings in a list; nothing where it is no list."""
+    """Return the mappings in a list; nothing where it is something else."""
     items = node.items if isinstance(node, SequenceNode) else []
     return [item.value for item in items if isinstance(item.value, MappingNode)]

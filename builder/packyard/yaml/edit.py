@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from packyard.yaml.node import Child, Collection, Comment, Node
+from packyard.yaml.node import Child, Comment, Node
 from packyard.yaml.span import lexeme_in_place
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -64,12 +64,6 @@ def exchange(old: Node, lexeme: str, reads: Reading) -> list[Edit]:
 def replace_comment(old: Comment, text: str) -> Edit:
     """Write another comment in the place of one."""
     return Edit(old.start, old.end, text, gone=(old,), comments=(text,))
-
-
-def fill(node: Collection, replacement: str, new: Sequence[Reading]) -> Edit:
-    """Write all items of a list in brackets anew."""
-    start = node.source.text.index("[", node.start)
-    return Edit(start, node.end, replacement, node, new=new, gone=node.children)
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:

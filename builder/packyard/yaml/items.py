@@ -13,34 +13,26 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from packyard.errors import InputError
-from packyard.yaml import edit
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Child, Comment, Entry, Item, Node, SequenceNode, Source
-from packyard.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line
+from packyard.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
+from packyard.yaml.tree import Tree, block, flow, reading
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from packyard.yaml.edit import Reading
+
+def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:
+    """Return the edits that give a list of texts its new items; those that it has already stay, each at most once."""
+    return replace(node, new, match([text_of(item.value) for item in node.items], [*map(reading, new)]), holder)
 
 
-class NewItem:
-    """An item that a list is to have: how it is written on lines of its own and in brackets, and what it reads."""
-
-    __slots__ = ("block", "flow", "reads")
-
-    def __init__(self, block: Sequence[str], flow: str, reads: Reading) -> None:
-        self.block = block
-        self.flow = flow
-        self.reads = reads
-
-
-def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None], child: Child | None) -> list[Edit]:
+def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None], holder: Child | None) -> list[Edit]:
     """Return the edits that give a list its new items; ``same`` says of each which old one it is, in rising order.
 
-    ``child`` is what holds the list; a list on lines of its own that loses all items becomes ``[]`` behind its key.
+    ``holder`` has the list as its value; a list on lines of its own that loses all items becomes ``[]`` behind its key.
     """
     if node.anchor or node.tag:
         raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
@@ -48,7 +40,7 @@ def replace(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | Non
         return []
     if node.flow:
         return _in_brackets(node, new, same)
-    return _on_lines(node, new, same) if new else _emptied(node, child)
+    return _on_lines(node, new, same) if new else _emptied(node, holder)
 
 
 def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
@@ -137,12 +129,14 @@ def _move(root: SequenceNode, source: Source, offset: int) -> None:
             comment.start += offset
 
 
-def _in_brackets(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None]) -> list[Edit]:
+def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
     """Write a list in brackets anew; where comments stand inside, none of its items may stay."""
     inside = any(comment.start < node.end for item in node.items for comment in _comments(item))
     if not inside or not any(at is not None for at in same):
-        texts = [item.flow if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
-        return [edit.fill(node, "[" + ", ".join(texts) + "]", [item.reads for item in new])]
+        texts = [flow(item) if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
+        start = node.source.text.index("[", node.start)
+        text = "[" + ", ".join(texts) + "]"
+        return [Edit(start, node.end, text, node, new=[*map(reading, new)], gone=node.children)]
     raise InputError(
         node.problem("items of a list in brackets with comments inside cannot stay", "write an item a line")
     )
@@ -168,13 +162,13 @@ def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
     return [Edit(colon + 1, end, " []" + kept, node, reads=[])]
 
 
-def _on_lines(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | None]) -> list[Edit]:
+def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
     source = node.source
     newline = line_break(source)
     indent = " " * (node.start - source.line_start(node.start))
     edits: list[Edit] = []
     kept = [-1, *(at for at in same if at is not None), len(node.items)]
-    runs: list[list[NewItem]] = [[]]
+    runs: list[list[Tree]] = [[]]
     for item, at in zip(new, same, strict=True):
         if at is None:
             runs[-1].append(item)
@@ -184,15 +178,18 @@ def _on_lines(node: SequenceNode, new: Sequence[NewItem], same: Sequence[int | N
         gone = node.items[before + 1 : after]
         for old, item in zip(gone, run, strict=False):
             start, end = lines(old)
-            text = newline.join(indent + line if line else "" for line in item.block)
-            edits.append(Edit(start, end, text, node, new=[item.reads], gone=[old]))
+            edits.append(Edit(start, end, _lines(item, indent, newline), node, new=[reading(item)], gone=[old]))
         edits += [_without(node, old) for old in gone[len(run) :]]
         for item in run[len(gone) :]:
-            text = newline.join(indent + line if line else "" for line in item.block)
+            text = _lines(item, indent, newline)
             last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
             at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
-            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[item.reads]))
+            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[reading(item)]))
     return edits
+
+
+def _lines(item: Tree, indent: str, newline: str) -> str:
+    return newline.join(indent + line if line else "" for line in block([item]))
 
 
 def _behind(item: Item, *, replaced: bool) -> int:
@@ -213,8 +210,3 @@ def _without(node: SequenceNode, item: Item) -> Edit:
     start, end = lines(item)
     start -= min(start, 2 if text[start - 2 : start] == "\r\n" else 1)
     return Edit(start, end, "", node, gone=[item])
-
-
-def text_item(text: str, lexeme: str) -> NewItem:
-    """Return an item that is a text."""
-    return NewItem([f"- {lexeme}"], lexeme, text)

@@ -79,6 +79,11 @@ def fits_plain(text: str, *, flow: bool = False) -> bool:
     return not flow or not any(character in _FLOW_INDICATORS for character in text)
 
 
+def quoted(text: str, *, flow: bool = False) -> str:
+    """Write ``text`` plain where that is safe, otherwise in double quotes."""
+    return text if is_plain_text(text, flow=flow) else double_quoted(text)
+
+
 def single_quoted(text: str) -> str:
     """Write ``text`` in single quotes, or in double quotes where it needs escapes."""
     if NEEDS_ESCAPES.search(text):

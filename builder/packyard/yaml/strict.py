@@ -91,7 +91,7 @@ def _key(entry: Entry) -> str:
         if quoted or implicit_type(key.value) == "string":
             read_scalar(key)  # which refuses characters and tags
             return key.value
-    raise InputError(key.problem(f"the key {key.lexeme!r} is no text", "put it in quotes"))
+    raise InputError(key.problem(f"the key {key.lexeme!r} must be text", "put it in quotes"))
 
 
 def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:

@@ -18,7 +18,7 @@ from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, Item, ResourceList
 from packyard.setters.packagefiles import KPTFILE
 from packyard.yaml.edit import Edit
 from packyard.yaml.scalar import double_quoted
-from packyard.yaml.splice import take_out
+from packyard.yaml.splice import remove
 
 _Answer = tuple[list[Edit], list[Result]]
 
@@ -72,7 +72,7 @@ def _let_comments_go(item: Item) -> list[Edit]:
     field; an item without these annotations is left alone.
     """
     annotations = item.annotations
-    return take_out(annotations, set(ID_ANNOTATIONS)) if annotations else []
+    return remove(annotations, ID_ANNOTATIONS) if annotations else []
 
 
 def _let_go(item: Item) -> Result:

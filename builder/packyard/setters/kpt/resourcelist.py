@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.kpt.rewrite import flow_text
@@ -18,10 +17,9 @@ from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_text
 from packyard.yaml.scalar import double_quoted
+from packyard.yaml.splice import append
+from packyard.yaml.tree import Tree, block, double, flow, in_brackets, reading
 from packyard.yaml.values import is_null
-
-if TYPE_CHECKING:
-    from packyard.yaml.edit import Reading
 
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
@@ -112,15 +110,15 @@ class ResourceList:
         if isinstance(items, SequenceNode):
             for item in items.items:
                 if not isinstance(item.value, MappingNode):
-                    yield item.value.problem("an item is no object")
+                    yield item.value.problem("an item must be an object")
         elif items is not None and not is_null(items):
-            yield items.problem("items is no list")
+            yield items.problem("items must be a list")
         if isinstance(config, MappingNode):
             data = config.get("data")
             if data is not None and not isinstance(data, MappingNode) and not is_null(data):
-                yield data.problem("the configuration's data is no mapping")
+                yield data.problem("the configuration's data must be a mapping")
         elif config is not None and not is_null(config):
-            yield config.problem("functionConfig is no object")
+            yield config.problem("functionConfig must be an object")
 
     def values(self) -> dict[str, str]:
         """Return the configuration's values as texts: ``data`` of a ConfigMap, ``spec.setters`` of our own kind."""
@@ -136,15 +134,14 @@ class ResourceList:
     def _put(self, documents: list[object]) -> list[Edit]:
         entry = self.root.entry("results")
         if entry is None and self.root.flow:
-            at = self.root.end - 1
-            parts = [("results", _read(documents))]
-            return [Edit(at, at, f', "results": {_flow(documents)}', self.root, new=parts)]
+            return append(self.root, {"results": _tree(documents)}, key=double_quoted)
         if entry is None:
             return [self._append(documents)]
         if isinstance(entry.value, SequenceNode):
-            new = [items.NewItem([f"- {_flow(item)}"], _flow(item), _read(item)) for item in documents]
+            new = [in_brackets(_tree(item), double_quoted) for item in documents]
             return items.replace(entry.value, new, [None] * len(new), entry)
-        return exchange(entry.value, _flow(documents), _read(documents))
+        tree = _tree(documents)
+        return exchange(entry.value, flow(tree, double_quoted), reading(tree))
 
     def _append(self, documents: list[object]) -> Edit:
         """Add the results behind everything, so that comments below the last item stay below it."""
@@ -154,9 +151,9 @@ class ResourceList:
             at = len(text.rstrip()) - len("...")
         before = "" if text[:at].endswith("\n") else "\n"
         indent = " " * (self.root.start - self.source.line_start(self.root.start))
-        lines = "".join(f"{indent}- {_flow(item)}\n" for item in documents)
-        text = f"{before}{indent}results:\n{lines}"
-        return Edit(at, at, text, self.root, new=[("results", _read(documents))])
+        trees = [in_brackets(_tree(item), double_quoted) for item in documents]
+        text = before + "".join(f"{indent}{line}\n" for line in block({"results": trees}))
+        return Edit(at, at, text, self.root, new=[("results", reading(trees))])
 
 
 def config_text(node: Node) -> str:
@@ -166,17 +163,10 @@ def config_text(node: Node) -> str:
     return flow_text(node)
 
 
-def _read(value: object) -> Reading:
-    """Return what a value reads where `_flow` wrote it."""
+def _tree(value: object) -> Tree:
+    """Return texts, numbers, lists and mappings as they are written: texts in escapes that every YAML reader knows."""
     if isinstance(value, dict):
-        return {key: _read(member) for key, member in value.items()}
-    return [_read(member) for member in value] if isinstance(value, list) else str(value)
-
-
-def _flow(value: object) -> str:
-    """Write texts, numbers, lists and mappings in brackets, in escapes that every YAML reader knows."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{double_quoted(key)}: {_flow(member)}" for key, member in value.items()) + "}"
+        return {key: _tree(member) for key, member in value.items()}
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return double_quoted(value) if isinstance(value, str) else str(value)
+        return [_tree(member) for member in value]
+    return double(value) if isinstance(value, str) else str(value)

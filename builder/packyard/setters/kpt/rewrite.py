@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from packyard.errors import InputError, Problem
 from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
-from packyard.yaml import block, items
+from packyard.yaml import block as block_scalar
+from packyard.yaml import items
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
 from packyard.yaml.span import properties
+from packyard.yaml.tree import Written, block
 from packyard.yaml.values import type_of
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     if old.value == new and not (known == "string" and type_of(old) not in ("string", "null")):
         return []
     if old.style in "|>":
-        return exchange(old, block.lexeme(old, new), new)
+        return exchange(old, block_scalar.lexeme(old, new), new)
     if not new and old.style == "plain":
         text = '""'
     elif keep_type:
@@ -75,7 +77,7 @@ def sequence(field: Tagged, new: SequenceNode | None) -> list[Edit]:
     assert isinstance(node, SequenceNode)
     null = "null" if node.flow else ""
     wanted = [
-        items.NewItem(_item_lines(item.value), flow_text(item.value), reading(item.value, null))
+        Written(flow_text(item.value), reading(item.value, null), _item_lines(item.value))
         for item in (new.items if new else ())
     ]
     old = [None if isinstance(item.value, Alias) else flow_text(item.value) for item in node.items]
@@ -95,16 +97,16 @@ def reading(node: Node, null: str) -> Reading:
 
 def block_text(new: SequenceNode) -> str:
     """Write items a line each."""
-    return "\n".join(line for item in new.items for line in _item_lines(item.value))
+    return "\n".join(block([Written("", "", _item_lines(item.value)) for item in new.items]))
 
 
 def _item_lines(node: Node) -> list[str]:
-    """Return the lines of an item."""
+    """Return the lines of an item behind its dash."""
     if isinstance(node, Scalar) and node.style in "|>":
-        return [f"- {double_quoted(node.value)}"]
+        return [double_quoted(node.value)]
     column = node.start - node.source.line_start(node.start)
     first, *others = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
-    return [f"- {first}", *("  " + line[column:] if line.strip() else "" for line in others)]
+    return [first, *(line[column:] if line.strip() else "" for line in others)]
 
 
 def flow_text(node: Node, *, inside: bool = False) -> str:
