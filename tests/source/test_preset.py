@@ -53,7 +53,7 @@ def test_a_preset_is_shipped_byte_for_byte_and_named(tree: Path) -> None:
     ("text", "expected"),
     [
         ('WORKERS: "4"\n', ["1: begins with no comment that says what it is for"]),
-        ("# Large.\n- WORKERS\n", [" a values file is a mapping of names to values"]),
+        ("# Large.\n- WORKERS\n", [" a values file must be a mapping of names to values"]),
         ("# Large.\nWORKERS: {a: 1}\nCPUS: [[]]\n", ["2: WORKERS needs a text", "3: CPUS needs a text"]),
         ("# Large.\nWORKRS: 4\n", ["2: no use case has a setter WORKRS (did you mean 'WORKERS'?)"]),
         ("# Large.\nWORKERS: 0\n", ["2: WORKERS takes a whole number of at least 1"]),

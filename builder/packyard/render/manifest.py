@@ -6,49 +6,29 @@ is written as a block, so that a script stays readable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from packyard.yaml.scalar import double_quoted, is_plain_text
 from packyard.yaml.strict import Plain, Value, read_plain
+from packyard.yaml.tree import Tree, Written, block
 
 
 def write(roots: Iterable[Value]) -> bytes:
     """Write a document per object."""
-    return "---\n".join("".join(f"{line}\n" for line in _lines(root, "")) for root in roots).encode()
+    return "---\n".join("".join(f"{line}\n" for line in block(_tree(root), _inline)) for root in roots).encode()
 
 
-def _lines(value: Value, indent: str) -> Iterator[str]:
-    """Write a collection that is not empty."""
+def _tree(value: Value) -> Tree:
     if isinstance(value, dict):
-        for key, member in value.items():
-            yield from _member(f"{indent}{_inline(key)}:", member, indent)
-    elif isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict | list) and item:
-                first, *rest = _lines(item, indent + "  ")
-                yield f"{indent}- {first[len(indent) + 2 :]}"
-                yield from rest
-            else:
-                yield from _member(f"{indent}-", item, indent)
-
-
-def _member(start: str, value: Value, indent: str) -> Iterator[str]:
-    if isinstance(value, dict) and value:
-        yield start
-        yield from _lines(value, indent + "  ")
-    elif isinstance(value, list) and value:
-        yield start
-        yield from _lines(value, indent)
-    elif isinstance(value, dict | list):
-        yield f"{start} {'{}' if isinstance(value, dict) else '[]'}"
-    elif isinstance(value, str) and _fits_block(value):
+        return {key: _tree(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_tree(member) for member in value]
+    if isinstance(value, str) and _fits_block(value):
         body = value.rstrip("\n")
         ends = len(value) - len(body)
-        yield f"{start} |{'-' if not ends else '' if ends == 1 else '+'}"
-        yield from (f"{indent}  {line}" if line else "" for line in body.split("\n"))
-        yield from [""] * (ends - 1)
-    else:
-        yield f"{start} {_inline(value)}"
+        header = f"|{'-' if not ends else '' if ends == 1 else '+'}"
+        return Written(double_quoted(value), value, (header, *body.split("\n"), *[""] * (ends - 1)))
+    return _inline(value)
 
 
 def _fits_block(text: str) -> bool:

@@ -13,7 +13,8 @@ from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.scalar import quoted
+from packyard.yaml.tree import flow
 from packyard.yaml.values import is_null
 
 
@@ -43,7 +44,7 @@ def parse(data: bytes, file: str) -> ValuesFile:
     """Read a values file; every name without a text or a list of texts is named at once."""
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
-        raise InputError(Problem("a values file is a mapping of names to values", file=file))
+        raise InputError(Problem("a values file must be a mapping of names to values", file=file))
     problems: list[Problem] = []
     given: dict[str, Given] = {}
     for entry in root.entries:
@@ -67,11 +68,11 @@ def parse(data: bytes, file: str) -> ValuesFile:
 def write(values: Mapping[str, str | Sequence[str]]) -> str:
     """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
     lines = [
-        f"{_lexeme(name)}: {_lexeme(given) if isinstance(given, str) else '[' + ', '.join(map(_lexeme, given)) + ']'}\n"
+        f"{_lexeme(name)}: {_lexeme(given) if isinstance(given, str) else flow([*map(_lexeme, given)])}\n"
         for name, given in values.items()
     ]
     return "".join(lines) or "{}\n"
 
 
 def _lexeme(text: str) -> str:
-    return text if is_plain_text(text, flow=True) else double_quoted(text)
+    return quoted(text, flow=True)

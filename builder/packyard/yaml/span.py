@@ -19,7 +19,7 @@ from packyard.yaml.scalar import is_plain_text
 _PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
 _BREAKS = "\r\n"
 _BLOCK = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]")
-_HEADER = re.compile(_BLOCK.pattern + r"[-+0-9]*[ \t]+(#[^\r\n]*)")
+_HEADER = re.compile(_BLOCK.pattern + r"[-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
 
 
 def line_break(source: Source) -> str:
@@ -135,10 +135,19 @@ def blank_lines(text: str) -> str:
 def header_comment(block: Scalar) -> Comment | None:
     """Return the comment behind the header of a block scalar, which its span holds."""
     found = _HEADER.match(block.source.text, block.start, block.end)
-    if found is None:
+    if found is None or found[1] is None:
         return None
     start = found.start(1)
-    return Comment(found.group(1).rstrip(" \t"), start, start - block.source.line_start(start), False)
+    return Comment(found[1].rstrip(" \t"), start, start - block.source.line_start(start), False)
+
+
+def header_end(block: Scalar) -> int:
+    """Return the end of a block scalar's header, before the comment behind it."""
+    found = _HEADER.match(block.source.text, block.start, block.end)
+    assert found is not None
+    return block.start + len(
+        block.source.text[block.start : found.end() if found[1] is None else found.start(1)].rstrip()
+    )
 
 
 def properties(old: Scalar) -> str:

@@ -16,12 +16,12 @@ from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.binding import path_text
 from packyard.setters.kpt import pattern
 from packyard.setters.kpt.pattern import Cover
-from packyard.setters.kpt.tagged import header_end, list_comment, scalar_comment
+from packyard.setters.kpt.tagged import list_comment, scalar_comment
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted
-from packyard.yaml.span import line_break
+from packyard.yaml.span import header_end, line_break
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,13 @@ A comment on a line of its own binds nothing, nor does one behind a mapping, a l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.kpt.pattern import Pattern, parse
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
-
-_HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
+from packyard.yaml.span import header_comment
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +61,7 @@ def scalar_comment(node: Scalar) -> Comment | None:
     """Return the comment behind a scalar on its line, a block scalar's being the one behind its header."""
     if node.style not in "|>":
         return node.comment if node.comment and not node.comment.own_line else None
-    match = _HEADER.match(node.lexeme)
-    if match is None or match.group(1) is None:
-        return None
-    start = node.start + match.start(1)
-    return Comment(match.group(1).rstrip(" \t"), start, start - node.source.line_start(start), False)
-
-
-def header_end(node: Scalar) -> int:
-    """Return the position behind the indicators of a block scalar's header."""
-    match = _HEADER.match(node.lexeme)
-    assert match is not None
-    return node.start + len(node.lexeme[: match.start(1)].rstrip(" \t") if match.group(1) else match.group())
+    return header_comment(node)
 
 
 def _pattern(comment: Comment | None) -> Pattern | None:
