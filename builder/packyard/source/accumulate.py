@@ -14,7 +14,7 @@ from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
 from packyard.source.replacement import Replacement
 from packyard.source.selector import Identity
-from packyard.yaml import layout
+from packyard.yaml import layout, make
 from packyard.yaml.node import MappingNode, Node, SequenceNode
 
 #: How many objects a use case may have.
@@ -67,9 +67,7 @@ class Object:
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
         self._identity = self._working = None
-        copied = patch.clone(self.root)
-        assert isinstance(copied, MappingNode)
-        self.root = copied
+        self.root = make.clone(self.root)
         patch.merge(self.root, root)
 
     def replace(self, target: replacement.Target, value: Node) -> None:
@@ -183,8 +181,7 @@ def _replace(each: Replacement, objects: list[Object], idle: list[Idle] | None) 
 
 def _nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without what names its object, which is no change to it."""
-    found = patch.clone(root)
-    assert isinstance(found, MappingNode)
+    found = make.clone(root)
     found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
     metadata = found.mapping("metadata")
     if metadata:

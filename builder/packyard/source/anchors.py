@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from packyard.setters.comment import parse
-from packyard.source.patch import like
-from packyard.yaml.node import Alias, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.make import copy
+from packyard.yaml.node import Alias, Collection, Comment, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.values import type_of
 
 #: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
@@ -51,16 +51,9 @@ class _Sharing:
         if memory is not None and memory in self._names:
             return Alias(node.source, node.start, node.end, self._names[memory])
         anchor = self._name(memory, node) if memory is not None and memory in self._repeated else None
-        if isinstance(node, Scalar):
-            found: Node = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, anchor)
-        elif isinstance(node, MappingNode):
-            found = MappingNode(node.source, node.start, node.end, node.flow, node.tag, anchor)
-            found.entries = [like(Entry(each.key, self._copy(each.value), each.start), each) for each in node.entries]
-        else:
-            assert isinstance(node, SequenceNode)
-            found = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, anchor)
-            found.items = [like(Item(self._copy(each.value), each.start), each) for each in node.items]
-        found.comment = node.comment
+        found = copy(node, self._copy)
+        if isinstance(found, Scalar | Collection):
+            found.anchor = anchor
         return found
 
     def _name(self, memory: _Memory, node: Node) -> str:

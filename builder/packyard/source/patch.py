@@ -9,66 +9,18 @@ that a patch without a comment unbinds the setter; comments above an operation a
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
 from packyard.yaml.document import walk
-from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import YAML11_BOOLEANS, double_quoted, implicit_type, is_plain_text
+from packyard.yaml.make import clone, clone_entry, clone_item, copy, scalar
+from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.scalar import YAML11_BOOLEANS, implicit_type
 from packyard.yaml.values import is_null
 
-_Part = TypeVar("_Part", Entry, Item)
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
-
-
-def clone(node: Node) -> Node:
-    """Copy a node and all below it; positions still point into the source that it came from."""
-    copied: Node
-    if isinstance(node, Scalar):
-        copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
-    elif isinstance(node, MappingNode):
-        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.entries = [clone_entry(entry) for entry in node.entries]
-    else:
-        assert isinstance(node, SequenceNode)
-        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.items = [clone_item(item) for item in node.items]
-    copied.comment = node.comment
-    return copied
-
-
-def clone_entry(entry: Entry) -> Entry:
-    """Copy an entry and all below it, with its comments."""
-    return like(Entry(entry.key, clone(entry.value), entry.start), entry)
-
-
-def clone_item(item: Item) -> Item:
-    """Copy an item and all below it, with its comments."""
-    return like(Item(clone(item.value), item.start), item)
-
-
-def shallow(node: Collection) -> Collection:
-    """Copy a node with its entries or items; what is below these is shared."""
-    copied: Collection
-    if isinstance(node, MappingNode):
-        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.entries = [like(Entry(entry.key, entry.value, entry.start), entry) for entry in node.entries]
-    else:
-        assert isinstance(node, SequenceNode)
-        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.items = [like(Item(item.value, item.start), item) for item in node.items]
-    copied.comment = node.comment
-    return copied
-
-
-def like(part: _Part, other: Child) -> _Part:
-    """Give a part the comments of another, and return it."""
-    part.head, part.foot, part.comment = list(other.head), list(other.foot), other.comment
-    return part
 
 
 class MisfitError(InputError):
@@ -104,7 +56,7 @@ class Working:
         """Return a node that may be changed, its entries or items included; what is below these is as it was."""
         if id(node) in self._own:
             return node
-        copied = shallow(node)
+        copied = copy(node)
         self._own[id(copied)] = copied
         return copied
 
@@ -211,7 +163,7 @@ class _Place:
             if existing is not None:
                 self.replace(value, comment)
                 return
-            entry = Entry(scalar(self.last, self.operation), value, value.start)
+            entry = Entry(scalar(self.last, self.operation.source.name), value, value.start)
             entry.comment = comment
             self.parent.entries.append(entry)
             return
@@ -236,17 +188,6 @@ class _Place:
             self.parent.entries = [entry for entry in self.parent.entries if entry is not part]
         elif isinstance(self.parent, SequenceNode):
             self.parent.items = [item for item in self.parent.items if item is not part]
-
-
-def scalar(text: str, place: Node, lexeme: str | None = None) -> Scalar:
-    """Make a scalar that no file has, for messages to name the file of ``place``; plain where that is safe.
-
-    ``lexeme`` is how it is written, if that is known: as it is, or in double quotes.
-    """
-    if lexeme is None:
-        lexeme = text if is_plain_text(text) else double_quoted(text)
-    style = "plain" if lexeme == text else '"'
-    return Scalar(Source(place.source.name, lexeme), 0, len(lexeme), text, style, None, None)
 
 
 def merge(root: MappingNode, patch: MappingNode) -> None:

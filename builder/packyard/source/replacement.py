@@ -19,9 +19,10 @@ from pathlib import Path
 from packyard.errors import InputError, Problem
 from packyard.source import selector
 from packyard.source.fields import Fields
-from packyard.source.patch import Working, scalar
+from packyard.source.patch import Working
 from packyard.yaml import aliases
 from packyard.yaml.document import decode
+from packyard.yaml.make import scalar
 from packyard.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 
@@ -128,7 +129,7 @@ def _of_type(old: Node, new: Node) -> Node:
     if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
         return new
     is_text = old.style != "plain" or implicit_type(old.value) == "string"
-    found = scalar(new.value, new, None if is_text else new.value)
+    found = scalar(new.value, new.source.name, None if is_text else new.value)
     found.comment = new.comment
     return found
 

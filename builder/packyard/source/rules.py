@@ -13,12 +13,12 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
-from packyard.source import patch
 from packyard.source.parts import Krmfile
 from packyard.source.workspace import Workspace
 from packyard.work import reads
-from packyard.yaml.document import decode, parse_text
-from packyard.yaml.node import Entry, MappingNode, SequenceNode, Source
+from packyard.yaml import make
+from packyard.yaml.document import decode
+from packyard.yaml.node import Entry, Source
 from packyard.yaml.sharing import once
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
@@ -53,12 +53,7 @@ def is_here(rule: Rule, names: Collection[str]) -> bool:
 
 def entry(rules: Sequence[Rule]) -> Entry:
     """Return the key ``rules`` of a Krmfile that holds these."""
-    root = parse_text(Source(KRMFILE, "rules:\n- rule\n"))[0].root
-    assert isinstance(root, MappingNode)
-    listed = root.entries[0].value
-    assert isinstance(listed, SequenceNode)
-    listed.items = [patch.clone_item(rule.item) for rule in rules]
-    return root.entries[0]
+    return make.entry("rules", make.sequence(KRMFILE, [make.clone_item(rule.item) for rule in rules]))
 
 
 def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:

@@ -27,13 +27,13 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import Krmfile, parse_krmfile
 from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
-from packyard.source import patch, rules
+from packyard.source import rules
 from packyard.source.package import Value
 from packyard.source.parts import Krmfile as KrmfileOf
-from packyard.yaml import layout
+from packyard.yaml import layout, make
 from packyard.yaml.document import decode, parse_shared
 from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
-from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.scalar import double_quoted, is_plain_text, quoted
 from packyard.yaml.sharing import once
 from packyard.yaml.values import to_value
 
@@ -228,7 +228,7 @@ class Words:
             inner: SETTER_PREFIX if isinstance(self._meaning(inner), Setter) else SUBSTITUTION_PREFIX
             for inner in dict.fromkeys(_MARKER.findall(meaning.pattern))
         }
-        pattern = meaning.pattern if is_plain_text(meaning.pattern) else double_quoted(meaning.pattern)
+        pattern = quoted(meaning.pattern)
         lines = [f"    {SUBSTITUTION_PREFIX}{name}:", "      x-k8s-cli:", "        substitution:"]
         lines += [f"          name: {name}", f"          pattern: {pattern}", "          values:"]
         for inner, prefix in kinds.items():
@@ -246,7 +246,7 @@ class Words:
                 changed[number] = value, comment
         if not changed:
             return node
-        copied = patch.shallow(node)
+        copied = make.copy(node)
         for number, (value, comment) in changed.items():
             copied.children[number].value, copied.children[number].comment = value, comment
         return copied
@@ -264,7 +264,7 @@ class Words:
         renamed = self._renamed(value.comment, value)
         if renamed is value.comment:
             return value, behind
-        copied = patch.clone(value)
+        copied = make.clone(value)
         copied.comment = renamed
         return copied, behind
 
@@ -283,18 +283,18 @@ class Words:
 def _constant(text: str, old: Scalar) -> Scalar:
     """Return a scalar that says a constant where another stood; a text stays text."""
     number = old.style == "plain" and not is_plain_text(old.value)
-    return patch.scalar(text, old, text if number else None)
+    return make.scalar(text, old.source.name, text if number else None)
 
 
 def _setter(entry: Entry, given: str | None) -> str:
     """Write a setter's definition with the value that it is given, which nobody has to set then."""
-    copied = patch.clone_entry(entry)
+    copied = make.clone_entry(entry)
     copied.head = []
     definition = copied.value
     setter = definition.mapping("x-k8s-cli", "setter") if isinstance(definition, MappingNode) else None
     value = setter.entry("value") if setter else None
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
-        value.value = patch.scalar(given, entry.key, double_quoted(given))
+        value.value = make.scalar(given, entry.key.source.name, double_quoted(given))
         if given and setter.get("required") is not None:
             setter.entries = [each for each in setter.entries if each.name != "required"]
             definition.entries = [each for each in definition.entries if each.name not in ("example", "nullable")]

@@ -1,0 +1,96 @@
+"""Nodes that no file has: copies of others, and scalars, mappings and lists made of values.
+
+A copy points into the source of its original. What is made has a source of its own, under the name of the file that it
+is made for, which messages tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.scalar import double_quoted, quoted
+
+_Node = TypeVar("_Node", bound=Node)
+_Child = TypeVar("_Child", Entry, Item)
+
+
+def clone(node: _Node) -> _Node:
+    """Copy a node and all below it."""
+    return copy(node, _clone)
+
+
+def copy(node: _Node, inner: Callable[[Node], Node] = lambda value: value) -> _Node:
+    """Copy a node with its entries or items, whose values are what ``inner`` returns for them."""
+    copied: Any
+    if isinstance(node, Scalar):
+        copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
+    elif isinstance(node, MappingNode):
+        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.entries = [_like(Entry(each.key, inner(each.value), each.start), each) for each in node.entries]
+    else:
+        assert isinstance(node, SequenceNode)
+        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.items = [_like(Item(inner(each.value), each.start), each) for each in node.items]
+    copied.comment = node.comment
+    return copied  # type: ignore[no-any-return]  # it is of the type of the node
+
+
+def _clone(node: Node) -> Node:
+    return copy(node, _clone)
+
+
+def clone_entry(entry: Entry) -> Entry:
+    """Copy an entry and all below it, with its comments."""
+    return _like(Entry(entry.key, clone(entry.value), entry.start), entry)
+
+
+def clone_item(item: Item) -> Item:
+    """Copy an item and all below it, with its comments."""
+    return _like(Item(clone(item.value), item.start), item)
+
+
+def _like(child: _Child, other: Child) -> _Child:
+    child.head, child.foot, child.comment = list(other.head), list(other.foot), other.comment
+    return child
+
+
+def scalar(text: str, name: str, lexeme: str | None = None) -> Scalar:
+    """Make a scalar; ``lexeme`` is how it is written: as it is, in double quotes, or else as is safe."""
+    if lexeme is None:
+        lexeme = quoted(text)
+    return _scalar(text, name, lexeme, "plain" if lexeme == text else '"')
+
+
+def literal(text: str, name: str) -> Scalar:
+    """Make a literal block, or a text in quotes where a block would not keep every character."""
+    plain = text.endswith("\n") and not text.endswith("\n\n") and not text.startswith((" ", "\n"))
+    if not plain or any(not (character.isprintable() or character == "\n") for character in text):
+        return scalar(text, name, double_quoted(text))
+    lines = [f"  {line}\n" if line else "\n" for line in text[:-1].split("\n")]
+    return _scalar(text, name, "".join(["|\n", *lines]), "|")
+
+
+def mapping(name: str, values: Mapping[str, Node | str]) -> MappingNode:
+    """Make a mapping of nodes and texts."""
+    made = MappingNode(Source(name, ""), 0, 0, False, None, None)
+    for key, value in values.items():
+        made.entries.append(entry(key, value if isinstance(value, Node) else scalar(value, name)))
+    return made
+
+
+def entry(key: str, value: Node) -> Entry:
+    """Make an entry."""
+    return Entry(scalar(key, value.source.name), value, value.start)
+
+
+def sequence(name: str, items: Iterable[Item]) -> SequenceNode:
+    """Make a list."""
+    made = SequenceNode(Source(name, ""), 0, 0, False, None, None)
+    made.items = list(items)
+    return made
+
+
+def _scalar(text: str, name: str, lexeme: str, style: str) -> Scalar:
+    return Scalar(Source(name, lexeme), 0, len(lexeme), text, style, None, None)
