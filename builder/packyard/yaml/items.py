@@ -15,7 +15,7 @@ from bisect import bisect_left
 from packyard.errors import InputError
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Child, Comment, Entry, Item, Node, SequenceNode, Source
+from packyard.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
 from packyard.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
 from packyard.yaml.tree import Tree, block, flow, reading
 
@@ -99,9 +99,10 @@ def complete(node: SequenceNode) -> SequenceNode:
     end = end_of_lines(node)
     while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
         end = line_end(source, below)
-    found = parse_text(Source(source.name, source.text[start:end]), is_part=True)[0].root
+    alone = source.excerpt(start, end)
+    found = parse_text(alone, is_part=True)[0].root
     assert isinstance(found, SequenceNode)
-    _move(found, source, start)
+    alone.text = source.text  # the lines around it are looked at where it is changed
     return found
 
 
@@ -109,24 +110,6 @@ def _is_remark(source: Source, line_start: int) -> bool:
     """Say whether a line holds nothing, or nothing but a comment."""
     content = source.text[line_start : line_end(source, line_start)].strip(" \t")
     return not content or content[0] == "#"
-
-
-def _move(root: SequenceNode, source: Source, offset: int) -> None:
-    """Give nodes and comments that were parsed alone their places in the whole text."""
-    children = children_below(root)
-    keys = [child.key for child in children if isinstance(child, Entry)]
-    nodes: list[Node] = [root, *(child.value for child in children), *keys]
-    comments: list[Comment | None] = [node.comment for node in nodes]
-    for child in children:
-        child.start += offset
-        comments += [child.comment, *child.head, *child.foot]
-    for node in nodes:
-        node.source = source
-        node.start += offset
-        node.end += offset
-    for comment in comments:
-        if comment is not None:
-            comment.start += offset
 
 
 def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:

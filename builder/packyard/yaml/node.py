@@ -26,6 +26,7 @@ _MANY = 16
 _NO_INDEX: dict[str, int] = {}
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
+_LINE = re.compile(r"[^\r\n]+")
 
 
 class Source:
@@ -54,6 +55,11 @@ class Source:
         line += self.text.count("\n", at, index) if at <= index else -self.text.count("\n", index, at)
         self._known = index, line
         return line, index - self.text.rfind("\n", 0, index)
+
+    def excerpt(self, start: int, end: int) -> Source:
+        """Return a source with a stretch of this text alone, in the same lines and columns."""
+        before = _LINE.sub(lambda line: " " * len(line.group()), self.text[:start])
+        return Source(self.name, before + self.text[start:end])
 
     def line_start(self, index: int) -> int:
         """Return the position of the first character of the line that holds ``index``."""
