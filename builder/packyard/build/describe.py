@@ -51,7 +51,7 @@ def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str
 
 def _images_in(source: Source) -> Iterator[str]:
     """Yield what patches name as ``image``, in a file or in a kustomization."""
-    ahead: list[object] = [to_value(each.root) for each in aliases.read(source)]
+    ahead: list[object] = [to_value(each.root) for each in aliases.followed(source)]
     while ahead:
         value = ahead.pop()
         if isinstance(value, dict):
@@ -90,7 +90,7 @@ def _with_names(package: PackageFiles) -> dict[str, bytes]:
 def _objects(resources: dict[str, bytes]) -> list[dict[str, object]]:
     found = []
     for path, data in resources.items():
-        for document in aliases.read(Source(path, decode(data, path)[1])):
+        for document in aliases.followed(Source(path, decode(data, path)[1])):
             value = to_value(document.root)
             if isinstance(value, dict):
                 found.append(value)

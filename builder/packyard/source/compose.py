@@ -205,6 +205,6 @@ def _check_values(package: Package, found: Sequence[_Made]) -> None:
 
 def _values(name: str, data: bytes) -> Iterator[object]:
     """Yield the documents of a file as plain values."""
-    for document in aliases.read(Source(name, data.decode())):
+    for document in aliases.followed(Source(name, data.decode())):
         if document.root is not None:
             yield to_value(document.root)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from packyard.errors import InputError
 from packyard.yaml.builder import MAX_DEPTH
-from packyard.yaml.document import check_keys, has_aliases, parse_shared, parse_text
-from packyard.yaml.node import Alias, Collection, Document, Entry, Node, Scalar, Source
+from packyard.yaml.document import check_keys, has_aliases, parse_shared
+from packyard.yaml.make import copy
+from packyard.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
 from packyard.yaml.sharing import once
 
 #: A document whose aliases stand for more values than this is refused.
@@ -25,6 +26,12 @@ def read(source: Source) -> list[Document]:
     return once(("aliases", source.name, source.text), lambda: _read(source))
 
 
+def followed(source: Source) -> list[Document]:
+    """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
+    documents = parse_shared(source)
+    return documents if not has_aliases(source) else [_followed(document) for document in documents]
+
+
 def follow(document: Document) -> None:
     """Put anchored nodes in the place of the aliases of a document, which is changed.
 
@@ -32,23 +39,29 @@ def follow(document: Document) -> None:
     values or nest very deep.
     """
     if document.root is not None:
-        document.root, _, _ = _Anchors().follow(document.root, 0)
+        document.root, _, _ = _Anchors(in_place=True).follow(document.root, 0)
 
 
 def _read(source: Source) -> list[Document]:
-    aliased = has_aliases(source)
-    documents = parse_text(source) if aliased else parse_shared(source)
-    for document in documents:
+    for document in parse_shared(source):
         check_keys(document)
-        if aliased:
-            follow(document)
-    return documents
+    return followed(source)
+
+
+def _followed(document: Document) -> Document:
+    """Return a document in which the nodes above aliases are copies."""
+    found = Document(document.source, document.start)
+    found.head, found.tail = document.head, document.tail
+    if document.root is not None:
+        found.root, _, _ = _Anchors(in_place=False).follow(document.root, 0)
+    return found
 
 
 class _Anchors:
     """The anchored nodes of a document as far as it was read, each with the number of its values and its height."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_place: bool) -> None:
+        self._in_place = in_place
         self._found: dict[str, tuple[Node, int, int]] = {}
         self._open: list[str] = []
         self._left = MAX_VALUES
@@ -61,25 +74,30 @@ class _Anchors:
         size, height = 1, 0
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
-            for child in node.children:
-                if isinstance(child, Entry):
-                    self._follow_key(child)
-                child.comment = child.comment or (child.value.comment if isinstance(child.value, Alias) else None)
-                child.value, inner, below = self.follow(child.value, level + 1)
+            changed: dict[int, tuple[Node | None, Node]] = {}
+            for place, child in enumerate(node.children):
+                key = self._key(child.key) if isinstance(child, Entry) else None
+                value, inner, below = self.follow(child.value, level + 1)
+                if value is not child.value or (key and key is not child.key):
+                    changed[place] = key, value
                 size += inner
                 height = max(height, below + 1)
+            if changed:
+                node = node if self._in_place else copy(node)
+                for place, (key, value) in changed.items():
+                    _put(node.children[place], key, value)
             if anchor:
                 self._open.pop()
         if anchor:
             self._found[anchor] = node, size, height
         return node, size, height
 
-    def _follow_key(self, entry: Entry) -> None:
-        key = entry.key
+    def _key(self, key: Node) -> Node:
         if isinstance(key, Scalar) and key.anchor:
             self._found[key.anchor] = key, 1, 0
-        elif isinstance(key, Alias) and isinstance(found := self._resolve(key, 0)[0], Scalar):
-            entry.key = found
+        if isinstance(key, Alias) and isinstance(found := self._resolve(key, 0)[0], Scalar):
+            return found
+        return key
 
     def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
         if alias.anchor in self._open:
@@ -94,3 +112,12 @@ class _Anchors:
         if level + height > MAX_DEPTH:
             raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
         return node, size, height
+
+
+def _put(child: Child, key: Node | None, value: Node) -> None:
+    """Give an entry or an item what its aliases stand for; the comment behind an alias stays where it is."""
+    if isinstance(child.value, Alias):
+        child.comment = child.comment or child.value.comment
+    child.value = value
+    if key is not None and isinstance(child, Entry):
+        child.key = key
