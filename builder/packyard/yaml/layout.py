@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from packyard.errors import InputError
 from packyard.yaml.node import Alias, Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.rewritten import WIDTH
-from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.yaml.scalar import quoted
 
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 
@@ -158,7 +158,7 @@ def _scalar(node: Scalar, indent: str) -> list[str]:
         first, *rest = _block(node, lexeme, indent)
         return [_anchored(node, first), *rest]
     if "\n" in lexeme or "\r" in lexeme:  # text folded over several lines is always a string
-        lexeme = node.value if is_plain_text(node.value) else double_quoted(node.value)
+        lexeme = quoted(node.value)
     return [_anchored(node, lexeme)]
 
 
