@@ -212,7 +212,7 @@ HOSTILE = {
     "a NUL": ('components: ["a\\0b"]\n', "is no folder here"),
     "a list of numbers": ("components: [1]\n", "one of components must be the path of a folder"),
     "patches that are text": ("patches: x\n", "patches must be a list"),
-    "a patch that is text": ("patches: [x]\n", "a patch is a mapping"),
+    "a patch that is text": ("patches: [x]\n", "a patch must be a mapping"),
     "a patch of both kinds": ("patches: [{path: a.yaml, patch: x}]\n", "either a path or a patch"),
     "aliases that nest deep": ("patches: [{path: deep.yaml}]\n", "aliases nest deeper|stand for more"),
     "operations on themselves": ("patches: [{path: grow.yaml, target: {kind: Job}}]\n", "copies more than"),

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from packyard.checks.finding import Finding
+from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import findings
 from packyard.errors import InputError
 from packyard.kubernetes import fieldtypes
@@ -24,6 +24,7 @@ from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.place import find_comments
 from packyard.yaml import aliases
+from packyard.yaml.block import embedded
 from packyard.yaml.document import decode, mappings, parse_text
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 
@@ -43,25 +44,11 @@ _ACCOUNT_SECRETS = ("ServiceAccount", "/imagePullSecrets")
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """A patch of a Component: its documents, the kinds that it is for, and the lines above it in its file."""
+    """A patch of a Component: its documents, the kinds that it is for, and whether its kustomization holds it."""
 
     documents: Sequence[Document]
     kinds: str
-    file: str
-    above: int = 0
-
-    def finding(self, rule: str, node: Node, message: str, hint: str) -> Finding:
-        """Find an error at a node of the patch, by its place in the file."""
-        line, column = node.source.locate(node.start)
-        return Finding(
-            file=self.file,
-            line=line + self.above,
-            column=column if not self.above else 1,
-            rule=rule,
-            severity="error",
-            message=message,
-            hint=hint,
-        )
+    is_inline: bool
 
 
 @dataclass(slots=True)
@@ -101,10 +88,10 @@ def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Findin
         for each in patch.documents if patch else ():
             assert patch is not None
             if isinstance(each.root, SequenceNode):
-                yield from _comments(patch, each)
+                yield from _comments(each)
                 yield from _operations(patch, mappings(each.root), tested)
             elif isinstance(each.root, MappingNode):
-                yield from _comments(patch, each) if patch.above else ()
+                yield from _comments(each) if patch.is_inline else ()
                 kinds = re.findall(r"\w+", patch.kinds or each.root.text("kind"))
                 yield from _lists(patch, each.root, "", tested, kinds)
 
@@ -114,29 +101,26 @@ def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None
     target, inline = entry.mapping("target"), entry.get("patch")
     kinds = target.text("kind") if target else ""
     if isinstance(inline, Scalar):
-        file, above = inline.source.name, inline.source.locate(inline.start)[0]
-        source = Source(f"{file} (patch in line {above})", inline.value)
+        source = embedded(inline)
     else:
         name = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.text("path")))
         data = package.resources.get(name, package.patches.get(name))
         if data is None:
             return None
-        file, above = package.where + name, 0
-        source = Source(file, decode(data, file)[1])
+        source = Source(package.where + name, decode(data, package.where + name)[1])
     documents = parse_text(source)
     for document in documents:
         aliases.follow(document)
-    return _Patch(documents, kinds, file, above)
+    return _Patch(documents, kinds, is_inline=isinstance(inline, Scalar))
 
 
-def _comments(patch: _Patch, document: Document) -> Iterator[Finding]:
+def _comments(document: Document) -> Iterator[Finding]:
     """Find setter comments where no version of kustomize looks for them."""
     for comment in (*document.head, *document.tail, *find_comments(document)):
         if reference := parse(comment.text):
-            where = Scalar(document.source, comment.start, comment.end, "", "plain", None, None)
             message = f"the comment for {reference.name} binds no field: kustomize reads no comments in this patch"
             hint = "put the value into a strategic merge in a .yaml file, or remove the comment"
-            yield patch.finding("unbound-in-patch", where, message, hint)
+            yield error("unbound-in-patch", document.source, comment.start, message, hint)
 
 
 def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Tested) -> Iterator[Finding]:
@@ -154,15 +138,15 @@ def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Teste
             continue
         node = operation.get("path") or operation
         for field_name in ("path", "from"):
-            yield from _indices(patch, operation, field_name, known, own)
+            yield from _indices(operation, field_name, known, own)
         if kind == "remove" and path.rpartition("/")[2] in _LISTS and not path.startswith(_OWN):
             message = f"this removes the whole list {path}, with the items that were added by hand"
-            yield patch.finding("list-replaced", node, message, "remove one item, after a test of its name")
+            yield error("list-replaced", node.source, node.start, message, "remove one item, after a test of its name")
         is_safe = _is_below(path, own) or (kind != "replace" and tested.is_empty(patch.kinds, path))
         if kind != "remove" and _replaces(path, value) and not is_safe:
             message = f"this replaces the whole list {path}, with the items that were added by hand"
             hint = f"append to it with {path}/-, or put {{op: test, path: {path}, value: null}} before this"
-            yield patch.finding("list-replaced", node, message, hint)
+            yield error("list-replaced", node.source, node.start, message, hint)
         own.add(path)
 
 
@@ -178,7 +162,7 @@ def _is_below(path: str, others: set[str]) -> bool:
     return any(f"{path}/".startswith(f"{other}/") for other in others)
 
 
-def _indices(patch: _Patch, operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
+def _indices(operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
     """Find an index in a path without a test, at or below the item and before this, of which item it means."""
     node, path = operation.get(name), operation.text(name)
     steps = path.split("/")
@@ -191,7 +175,8 @@ def _indices(patch: _Patch, operation: MappingNode, name: str, known: set[str], 
             continue
         message = f"no test makes sure which item {item} is: after an edit by hand it may be another one"
         hint = f"put {{op: test, path: {item}/name, value: …}} before this"
-        yield patch.finding("unguarded-index", node or operation, message, hint)
+        place = node or operation
+        yield error("unguarded-index", place.source, place.start, message, hint)
         return
 
 
@@ -208,4 +193,4 @@ def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, kinds: 
             if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
                 message = f"this replaces the whole list {here}, with the items that were added by hand"
                 hint = f"test first that the list is missing, or copy its items from {_OWN[:-1]}"
-                yield patch.finding("list-replaced", entry.key, message, hint)
+                yield error("list-replaced", entry.key.source, entry.start, message, hint)

@@ -23,6 +23,7 @@ from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch
 from packyard.yaml import aliases, strict
+from packyard.yaml.block import embedded
 from packyard.yaml.document import decode, parse_one
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
@@ -208,7 +209,7 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     given = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
     if len(given) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
-    source = _read_beside(given[0], file, left) if given[0] is path else _in_place(given[0])
+    source = _read_beside(given[0], file, left) if given[0] is path else embedded(given[0])
     if source.text.startswith("[") and not _is_json(source.text):
         raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = [document for document in aliases.read(source) if document.root is not None]
@@ -235,20 +236,6 @@ def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:
         message = f"patch {node.value!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), left.read(path))
-
-
-def _in_place(node: Scalar) -> Source:
-    """Return the text of a block scalar at its own lines and columns, so that a problem in it names its place."""
-    source = node.source
-    line = source.locate(node.start)[0]
-    raw = source.text[node.start : node.end].partition("\n")[2]
-    texts = [text for text in raw.split("\n") if text.strip()]
-    indent = min((len(text) - len(text.lstrip(" ")) for text in texts), default=0)
-    plain = "\n".join(text[indent:] for text in raw.split("\n"))
-    if node.style == "|" and plain.rstrip() == node.value.rstrip():
-        ends = node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
-        return Source(source.name, "\n" * line + raw.rstrip() + ends)
-    return Source(source.name, "\n" * (line - 1) + node.value)
 
 
 def _is_text(node: Node) -> bool:

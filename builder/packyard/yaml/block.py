@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from packyard.yaml.node import Scalar
+from packyard.yaml.node import Scalar, Source
 from packyard.yaml.scalar import double_quoted
 from packyard.yaml.span import blank_lines, line_break
 
@@ -44,6 +44,19 @@ def lexeme(old: Scalar, new: str) -> str:
         newline if kept else blank_lines(old.lexeme) or newline * bool(breaks)
     )  # the last line of a file may have none
     return front + old.style + digits + chomp + comment + newline + newline.join(lines) + end
+
+
+def embedded(node: Scalar) -> Source:
+    """Return a scalar's text as a source, that of a literal block in the lines and columns that it has in its file."""
+    header, _, raw = node.lexeme.partition("\n")
+    indent = min((len(line) - len(line.lstrip(" ")) for line in raw.split("\n") if line.strip()), default=0)
+    plain = "\n".join(line[indent:] for line in raw.split("\n"))
+    if node.style != "|" or plain.rstrip() != node.value.rstrip():
+        return Source(node.source.name, "\n" * (node.source.locate(node.start)[0] - 1) + node.value)
+    start = node.start + len(header) + 1
+    found = node.source.excerpt(start, start + len(raw.rstrip()))
+    found.text += node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
+    return found
 
 
 def _indent(old: Scalar, body: str) -> str:
