@@ -34,7 +34,7 @@ def test_finds_each_line_that_would_change_with_a_set() -> None:
 
 def test_of_a_users_file_the_first_line_is_named_alone() -> None:
     (found,) = judged(f"{BOUND}b:   1\n\nc: [1,2]\n", shipped=False)
-    assert (found.line, found.message) == (2, "the writers write this otherwise; likewise 2 more in this file")
+    assert (found.line, found.message) == (2, "kustomize writes this in another way; likewise 2 more in this file")
 
 
 def test_a_file_without_a_bound_field_is_never_written() -> None:
@@ -48,7 +48,7 @@ def test_the_krmfile_is_written_at_each_set() -> None:
     rule = f"rules:\n- rule: size(A) <= 24\n  message: {'word ' * 16}end\n"
     (found,) = judged(BOUND, KRMFILE + rule)
     assert (found.file, found.line) == ("Krmfile", 7)
-    assert found.message.startswith("3.8.7 breaks this line behind column 80")
+    assert found.message.startswith("kustomize 3.8.7 breaks this line behind column 80")
 
 
 def test_a_root_that_is_no_mapping_stops_a_set_of_the_whole_directory() -> None:

@@ -125,7 +125,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "aliases that nest deep": (
         lambda folder: use_case(folder, text=OBJECT + "a0: &a0 [x]\n" + "".join(
             f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 500))), "its aliases nest deeper than 200 levels"),
-    "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "inside of what it repeats"),
+    "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "refers to a node that contains"),
     "deep": (lambda folder: use_case(folder, text=OBJECT + "a: " + "[" * 500 + "]" * 500), "nested deeper than 200"),
     "a name with a NUL": (lambda folder: use_case(folder, '["a\\0b"]'), "is no file here"),
     "a name of a megabyte": (lambda folder: use_case(folder, f"[{'x' * 1_000_000}]"), "is no file here"),

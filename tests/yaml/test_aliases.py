@@ -35,7 +35,7 @@ def test_the_last_anchor_of_a_name_before_an_alias_counts() -> None:
     [
         ("a: *b\n", r"a.yaml:1:4: \*b refers to nothing before it"),
         ("a: *b\nb: &b 1\n", "a.yaml:1:4: "),
-        ("a: &a [1, [*a]]\n", r"a.yaml:1:12: \*a stands inside of what it repeats"),
+        ("a: &a [1, [*a]]\n", r"a.yaml:1:12: \*a refers to a node that contains it"),
     ],
 )
 def test_refuses_what_cannot_be_followed_by_its_place(text: str, expected: str) -> None:

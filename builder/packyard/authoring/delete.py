@@ -74,7 +74,7 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
     node: MappingNode | None = krmfile.root
     for name in ("openAPI", "definitions", key):
         if not isinstance(node, MappingNode):
-            raise InputError(f"{krmfile.source.name}: {name} cannot be taken out where it stands")
+            raise InputError(f"{krmfile.source.name}: {name} cannot be removed where it stands")
         way.append((node, name))
         node = node.mapping(name)
     while len(way) > 1 and len(way[-1][0].entries) == 1:

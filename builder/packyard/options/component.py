@@ -15,9 +15,9 @@ from packyard.errors import InputError, Problem, refuse
 from packyard.files.paths import KUSTOMIZATIONS
 from packyard.options.folder import Folder
 from packyard.yaml import items
-from packyard.yaml.document import check_keys, decode, parse_text
+from packyard.yaml.document import decode, parse_one
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode, Source
+from packyard.yaml.node import Item, MappingNode, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.splice import change, remove
 from packyard.yaml.values import is_null
@@ -34,19 +34,16 @@ _KEY = "components"
 class Kustomization:
     """The kustomization of a use case: its bytes, and the options among its components."""
 
-    __slots__ = ("_document", "_root", "_source", "data", "folder", "name", "options")
+    __slots__ = ("_document", "_root", "data", "folder", "name", "options")
 
     def __init__(self, data: bytes, name: str, shown: str, folder: Folder) -> None:
         self.data = data
         self.name = name
         self.folder = folder
-        self._source = Source(shown, decode(data, shown)[1])
-        documents = [document for document in parse_text(self._source) if document.root is not None]
-        if len(documents) != 1 or not isinstance(documents[0].root, MappingNode):
+        self._document = parse_one(data, shown)
+        if not isinstance(self._document.root, MappingNode):
             raise InputError(Problem("must be a mapping", file=shown, line=1))
-        self._document: Document = documents[0]
-        check_keys(self._document)
-        self._root = documents[0].root
+        self._root = self._document.root
         #: The options that are enabled, in their order, each with its line.
         self.options: dict[str, Item] = {}
         for item in self._items():
@@ -57,8 +54,8 @@ class Kustomization:
     def text_with(self, names: Iterable[str], *, alone: bool = False) -> str:
         """Return the text with these options added, for a trial; ``alone`` without those that are enabled."""
         kept = self.without(list(self.options)) if alone else self.data
-        base = Kustomization(kept, self.name, self._source.name, self.folder)
-        return decode(base.with_options(names), self._source.name)[1]
+        base = Kustomization(kept, self.name, self._document.source.name, self.folder)
+        return decode(base.with_options(names), self._document.source.name)[1]
 
     def with_options(self, names: Iterable[str]) -> bytes:
         """Return the bytes with a line for each of these options, behind the components that are there."""
@@ -98,7 +95,7 @@ class Kustomization:
         return items.replace(node, [*old, *lines], same, self._root.entry(_KEY))
 
     def _edited(self, edits: list[Edit]) -> bytes:
-        changed = apply_to_file(self.data, self._source, edits, [self._document])
+        changed = apply_to_file(self.data, self._document.source, edits, [self._document])
         return self.data if changed is None else changed
 
 

@@ -24,7 +24,7 @@ from packyard.source.fields import Fields
 from packyard.source.parts import Patch
 from packyard.yaml import aliases, strict
 from packyard.yaml.block import embedded
-from packyard.yaml.document import decode, parse_one
+from packyard.yaml.document import decode, only, parse_one
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 from packyard.yaml.values import is_null
@@ -212,12 +212,10 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     source = _read_beside(given[0], file, left) if given[0] is path else embedded(given[0])
     if source.text.startswith("[") and not _is_json(source.text):
         raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    documents = [document for document in aliases.read(source) if document.root is not None]
-    if len(documents) != 1:
-        raise InputError(given[0].problem(f"holds {len(documents)} YAML documents where one is expected"))
-    assert documents[0].root is not None
-    strict.to_value(documents[0].root)  # which refuses what kustomize would read otherwise
-    return documents[0]
+    document = only(aliases.read(source), source.name)
+    assert document.root is not None
+    strict.to_value(document.root)  # which refuses what kustomize would read otherwise
+    return document
 
 
 def _is_json(text: str) -> bool:

@@ -9,7 +9,7 @@ openAPI:
           name: WORKERS
           value: "4"        <- replaced
           isSet: true       <- added where it is missing
-          setBy: me         <- replaced, or taken out, as kustomize 3.8.7 does
+          setBy: me         <- replaced, or removed, as kustomize 3.8.7 does
 """
 
 from __future__ import annotations

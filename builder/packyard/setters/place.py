@@ -1,4 +1,4 @@
-"""Where the comment that binds a field is written, and how it is taken out again.
+"""Where the comment that binds a field is written, and how it is removed again.
 
     replicas: 3                  replicas: 3 # {"$openapi":"N"}      behind a scalar
     replicas: 3 # why three      # why three                         a note moves above, and stays

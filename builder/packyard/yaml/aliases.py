@@ -101,7 +101,7 @@ class _Anchors:
 
     def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
         if alias.anchor in self._open:
-            raise InputError(alias.problem(f"{alias.lexeme} stands inside of what it repeats"))
+            raise InputError(alias.problem(f"{alias.lexeme} refers to a node that contains it"))
         if alias.anchor not in self._found:
             hint = f"mark what it repeats with &{alias.anchor}, or write it out"
             raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it", hint))

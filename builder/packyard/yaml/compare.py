@@ -80,7 +80,7 @@ class Comparison:
             self.pinned += self._planned([*old.head, *old.tail])
             self.found += self._found([*new.head, *new.tail])
             if (old.root is None) != (new.root is None):
-                raise self._differs(old.start, "a document would come or go")
+                raise self._differs(old.start, "a document would be added or removed")
             if old.root is not None and new.root is not None:
                 self._value(old.root, new.root)
                 self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
@@ -161,7 +161,7 @@ class Comparison:
             else:
                 left.append(child)
         if len(left) != len(staying):
-            raise self._differs(old.start, "more or less would be here than was asked for")
+            raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
         for one, other in zip(left, staying, strict=True):
             self._child(one, other)
 

@@ -23,7 +23,7 @@ from packyard.yaml.sharing import is_sharing, once
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
 
@@ -56,11 +56,17 @@ def parse(data: bytes, name: str) -> list[Document]:
 def parse_one(data: bytes, name: str) -> Document:
     """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
     source = Source(name, decode(data, name)[1])
-    documents = [document for document in parse_shared(source) if document.root is not None]
-    if len(documents) != 1:
-        raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=name))
-    check_keys(documents[0])
-    return documents[0]
+    document = only(parse_shared(source), name)
+    check_keys(document)
+    return document
+
+
+def only(documents: Iterable[Document], name: str) -> Document:
+    """Return the one document of a file that is not empty; none and several are refused."""
+    found = [document for document in documents if document.root is not None]
+    if len(found) != 1:
+        raise InputError(Problem(f"holds {len(found)} YAML documents where one is expected", file=name))
+    return found[0]
 
 
 def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:

@@ -3,7 +3,7 @@
 kustomize 3.8.7 and 4.5.4 write a file as a whole when a setter changes one value in it. A text is a fixed point of both
 when nothing else changes then: its lines are those of `rewritten`, 3.8.7 breaks none of them (4.5.4 would join it
 again), and its comments stand above or behind what they are about. 3.8.7 loses a comment above an item in brackets, and
-spoils one that is not ASCII.
+damages one that is not ASCII.
 
 The finder is stricter than both in what nobody needs: it always reports blank lines, folded texts (``>``), brackets
 over several lines with comments in them, and comments behind a dash.
@@ -25,9 +25,9 @@ _BEHIND = re.compile(r"[ \t]#.*")
 
 
 def find(source: Source) -> list[Problem]:
-    """Return what the writers would change, in the order of lines; raises where the text is no YAML."""
+    """Return what kustomize would change, in the order of lines; raises where the text is no YAML."""
     if "\r" in source.text:
-        return [Problem("the writers end lines with a line feed alone", file=source.name, line=1)]
+        return [Problem("kustomize ends lines with a line feed alone", file=source.name, line=1)]
     documents = [document for document in parse_text(source) if document.root is not None]
     expected: list[Line] = []
     for document in documents:
@@ -39,16 +39,16 @@ def find(source: Source) -> list[Problem]:
 
 
 def _metadata(documents: Iterable[Document]) -> Iterator[Problem]:
-    """Find annotations that the writers take away."""
+    """Find annotations that kustomize removes."""
     for document in documents:
         metadata = document.root.get("metadata") if isinstance(document.root, MappingNode) else None
         annotations = metadata.get("annotations") if isinstance(metadata, MappingNode) else None
         if isinstance(annotations, MappingNode) and annotations.entries:
             for entry in annotations.entries:
                 if entry.name in _ANNOTATIONS:
-                    yield entry.value.problem(f"the writers take the annotation {entry.name} away")
+                    yield entry.value.problem(f"kustomize removes the annotation {entry.name}")
         elif annotations is not None and not isinstance(annotations, Alias):
-            yield annotations.problem("the writers take empty annotations away", "take them out")
+            yield annotations.problem("kustomize removes empty annotations", "take them out")
 
 
 class _Written:
@@ -68,13 +68,13 @@ class _Written:
     def end(self) -> Iterator[Problem]:
         """Yield a problem where the last line does not end."""
         if not self._source.text.endswith("\n"):
-            yield self._problem(len(self._texts) - 1, "the writers end the last line with a line feed")
+            yield self._problem(len(self._texts) - 1, "kustomize ends the last line with a line feed")
 
     def blanks(self) -> Iterator[Problem]:
         """Yield a problem for each blank line."""
         for number, text in enumerate(self._texts):
             if not text.strip() and number not in self._inside:
-                yield self._problem(number, "the writers take blank lines away", "take it out")
+                yield self._problem(number, "kustomize removes blank lines", "take it out")
 
     def changed(self) -> Iterator[Problem]:
         """Yield a problem for each row of lines that are written otherwise, and for each line that is broken."""
@@ -90,18 +90,18 @@ class _Written:
 
     def _line(self, number: int, found: str | None, expected: Line) -> Iterator[Problem]:
         if expected.folds:
-            message = f"3.8.7 breaks this line behind column {WIDTH}, and 4.5.4 joins it again"
+            message = f"kustomize 3.8.7 breaks this line behind column {WIDTH}, and 4.5.4 joins it again"
             yield self._problem(number, message, "write it in block style, or shorter")
         elif found != expected.text:
-            hint = "" if ELSE in expected.text else f"they write: {expected.text.strip()}"
-            yield self._problem(number, "the writers write this otherwise", hint)
+            hint = "" if ELSE in expected.text else f"it writes: {expected.text.strip()}"
+            yield self._problem(number, "kustomize writes this in another way", hint)
 
     def comments(self) -> Iterator[Problem]:
-        """Yield a problem for each comment that the writers spoil, lose or move."""
+        """Yield a problem for each comment that kustomize damages, loses or moves."""
         for number, text in enumerate(self._texts):
             comment = "" if number in self._inside else _comment(text)
             if not comment.isascii():
-                yield self._problem(number, "3.8.7 spoils comments that are not ASCII", "write it in ASCII")
+                yield self._problem(number, "kustomize 3.8.7 damages comments that are not ASCII", "write it in ASCII")
         if len(self._content) == len(self._expected):
             before, last = Line(), -1
             for number, line in zip(self._content, self._expected, strict=True):
@@ -118,11 +118,11 @@ class _Written:
             is_above = here == column
             ends = (is_foot or below is None) and before.text.endswith(("]", "}"))  # where 3.8.7 may add a comma
             if ends or not (is_above or is_foot):
-                yield self._problem(number, "the writers move this comment", "put it above what it is about")
+                yield self._problem(number, "kustomize moves this comment", "put it above what it is about")
             elif below is None and len(self._content) == 1 and _comment(before.text):
-                yield self._problem(number, "the writers put a blank line above this comment", "put it elsewhere")
+                yield self._problem(number, "kustomize puts a blank line above this comment", "put it elsewhere")
             elif is_above and below and not below.keeps:
-                message = "the writers lose or move a comment here, above brackets, an anchor or a list in a list"
+                message = "kustomize loses or moves a comment here, above brackets, an anchor or a list in a list"
                 yield self._problem(number, message, "write the item in block style, or put the comment elsewhere")
 
     def _problem(self, number: int, message: str, hint: str = "") -> Problem:

@@ -136,10 +136,10 @@ def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
     """Write ``[]`` behind the key of a block list, with the comment that stands there behind it."""
     source = node.source
     if not isinstance(child, Entry):
-        raise InputError(node.problem("all items of a list in a list cannot be taken out", "write it as []"))
+        raise InputError(node.problem("the last item of a list in a list cannot be removed", "write it as []"))
     colon = source.text.find(":", child.key.end, node.start)
     if colon < 0:
-        raise InputError(child.key.problem("all items of this list cannot be taken out", "write `key: []`"))
+        raise InputError(child.key.problem("the last item of this list cannot be removed", "write `key: []`"))
     end = lines(node.items[-1])[1]
     kept = source.text[colon + 1 : line_end(source, colon)]
     return [Edit(colon + 1, end, " []" + kept, node, reads=[])]

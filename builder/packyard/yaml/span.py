@@ -88,7 +88,7 @@ def lines(child: Child) -> tuple[int, int]:
     start = source.line_start(heads[0].start if heads and heads[0].own_line else child.start)
     own = source.text[source.line_start(child.start) : child.start].strip(" \t")
     if own != ("-" if isinstance(child, Item) else ""):
-        raise InputError(child.value.problem("this cannot be taken out where it stands", "give it lines of its own"))
+        raise InputError(child.value.problem("this cannot be removed where it stands", "give it lines of its own"))
     return start, _with_deeper_comments(source, end_of_lines(child.value), column(child))
 
 

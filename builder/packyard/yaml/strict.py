@@ -113,7 +113,7 @@ def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:
     else:
         raise InputError(node.problem(f"{node.lexeme!r} has a tag that packyard's own build cannot read"))
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(node.problem(f"{node.lexeme!r} is no number that a cluster can be given"))
+        raise InputError(node.problem(f"{node.lexeme!r} cannot be given to a cluster as a number"))
     refused = _REFUSED.search(value) if isinstance(value, str) else None
     if refused:
         raise InputError(node.problem(f"holds the control character U+{ord(refused.group()):04X}"))

@@ -14,10 +14,10 @@ HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "standard input is no ResourceList"),
-        ("- a\n", "standard input is no ResourceList"),
-        ("kind: List\nitems: []\n", "standard input is no ResourceList"),
-        (HEAD + "---\na: b\n", "standard input is no ResourceList"),
+        ("", "standard input must be a ResourceList"),
+        ("- a\n", "standard input must be a ResourceList"),
+        ("kind: List\nitems: []\n", "standard input must be a ResourceList"),
+        (HEAD + "---\na: b\n", "standard input must be a ResourceList"),
         (HEAD + "items: [\n", "ResourceList:4:1: "),
         (HEAD + "items: [a]\n", "ResourceList:3:9: an item must be an object"),
         (HEAD + "items: {a: b}\n", "ResourceList:3:8: items must be a list"),

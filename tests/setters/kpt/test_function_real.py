@@ -241,7 +241,7 @@ def test_a_spoiled_list_is_refused_or_answered_by_one_that_can_be_read(batch: in
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "standard input is no ResourceList"),
+        (b"", "standard input must be a ResourceList"),
         (b"\xff\xfe\0", "UTF-16"),
         (b"\0" * 100, "control characters"),
         ((HEAD + "items: [" + "[" * 10_000).encode(), "nested deeper"),

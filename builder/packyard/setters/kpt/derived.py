@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from packyard.errors import InputError
-from packyard.setters.kpt.rewrite import flow_text
+from packyard.setters.kpt.rewrite import flow_text, roots_of
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.yaml.document import parse_text
-from packyard.yaml.node import Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Node, Scalar, SequenceNode
 from packyard.yaml.values import is_null, type_of
 
 #: The types by their names in YAML tags, as kpt prints them.
@@ -53,10 +51,7 @@ def derive(roots: Iterable[Node | None], given: Mapping[str, str] | None = None)
 
 
 def _given(name: str, text: str) -> KptSetter:
-    try:
-        roots = [document.root for document in parse_text(Source("value", text))]
-    except InputError:
-        roots = []
+    roots = roots_of(text)
     root = roots[0] if len(roots) == 1 else None
     if isinstance(root, SequenceNode):
         return KptSetter(name, flow_text(root), "array")

@@ -16,10 +16,10 @@ from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.binding import path_text
 from packyard.setters.kpt import pattern
 from packyard.setters.kpt.pattern import Cover
+from packyard.setters.kpt.rewrite import roots_of
 from packyard.setters.kpt.tagged import list_comment, scalar_comment
-from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit, replace_comment
-from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import double_quoted
 from packyard.yaml.span import header_end, line_break
 
@@ -57,10 +57,7 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
     scalars: dict[str, str] = {}
     lists: dict[tuple[str, ...], str] = {}
     for name, text in values.items():
-        try:
-            roots = [document.root for document in parse_text(Source("value", text)) if document.root is not None]
-        except InputError:
-            roots = []
+        roots = roots_of(text)
         if not roots:
             raise InputError("parsing error")
         if isinstance(roots[0], SequenceNode):

@@ -96,7 +96,7 @@ class ResourceList:
         roots = [document.root for document in parse_text(self.source) if document.root is not None]
         if len(roots) != 1 or not isinstance(roots[0], MappingNode) or roots[0].text("kind") != NAME:
             hint = "this is a KRM function: kpt and kustomize start it, with a ResourceList on its standard input"
-            raise InputError(Problem(f"standard input is no {NAME}", hint=hint))
+            raise InputError(Problem(f"standard input must be a {NAME}", hint=hint))
         self.root = roots[0]
         refuse(self._faults())
         items = self.root.get("items")

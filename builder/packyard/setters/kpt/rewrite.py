@@ -52,14 +52,19 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     return exchange(old, properties(old) + text, new)
 
 
+def roots_of(text: str) -> list[Node]:
+    """Read a setter's value as YAML, which it may not be: then it has no root."""
+    try:
+        return [document.root for document in parse_text(Source("value", text)) if document.root is not None]
+    except InputError:
+        return []
+
+
 def parse_list(text: str) -> SequenceNode | None:
     """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
     if not text:
         return None
-    try:
-        roots = [document.root for document in parse_text(Source("value", text))]
-    except InputError:
-        roots = []
+    roots = roots_of(text)
     if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
         shown = double_quoted(text)
         message = f"input to array setter must be an array of values, but found {shown}"
