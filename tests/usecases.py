@@ -20,10 +20,10 @@ import yaml
 import real
 from packyard.build import requirements
 from packyard.kubernetes.pod_security import LEVELS
-from packyard.setters.change import Request, plan_values
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.plan import Plan
+from packyard.setters.plan import Assignment, Plan
+from packyard.setters.spelling import plan_setters
 from packyard.source import package as packages
 from packyard.source import parts, workspace
 from packyard.source.accumulate import Object as SourceObject
@@ -125,9 +125,7 @@ def _examples(setters: Mapping[str, Setter]) -> dict[str, str]:
 
 
 def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
-    planned = plan_values(files, Request({name: [text] for name, text in values.items()}))
-    assert planned is not None
-    return planned
+    return plan_setters(files, Assignment({name: [text] for name, text in values.items()}))
 
 
 def build_all(

@@ -13,7 +13,7 @@ from packyard.authoring.create import NewSetter, create_setter
 from packyard.authoring.delete import delete_setter
 from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan
+from packyard.setters.plan import Assignment, plan
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
 KRMFILE = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
@@ -88,7 +88,7 @@ def test_a_created_setter_sets_exactly_the_fields_that_had_the_value(text: str) 
     assume(package is not None)
     assert package is not None
     assert load(package.resources["r.yaml"]) == load(text.encode())
-    after = plan(package, {"n": ["z"]}).files.get("r.yaml", package.resources["r.yaml"])
+    after = plan(package, Assignment({"n": ["z"]})).files.get("r.yaml", package.resources["r.yaml"])
     assert load(after) == [changed(document) for document in load(text.encode())]
 
 

@@ -14,7 +14,7 @@ import real
 from contents import content
 from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan
+from packyard.setters.plan import Assignment, plan
 
 ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
@@ -54,10 +54,10 @@ def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
         values = [word for word in rest if not word.startswith("--") and word != "someone"]
         if recorded["rc"] == 1 and values != [ACCEPTED_BY_US]:
             with pytest.raises(InputError):
-                plan(package, {name: values})
+                plan(package, Assignment({name: values}))
             judged += 1
             continue
-        planned = plan(package, {name: values}, set_by="someone" if "--set-by" in rest else "")
+        planned = plan(package, Assignment({name: values}, set_by="someone" if "--set-by" in rest else ""))
         ours = {path: planned.files.get(path, text.encode()).decode() for path, text in before.items()}
         theirs = {**before, **recorded["after"]}
         if values != [ACCEPTED_BY_US]:

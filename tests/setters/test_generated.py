@@ -19,8 +19,10 @@ from packyard.errors import InputError
 from packyard.files.history import History
 from packyard.setters import inline
 from packyard.setters import resourcefiles as resource_files
-from packyard.setters.change import Request, change_setters, plan_values
+from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.plan import Assignment
+from packyard.setters.spelling import plan_setters
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
 
@@ -38,8 +40,7 @@ def planned(case: Case) -> dict[str, bytes]:
         package = PackageFiles(definitions, {"r.yaml": case.data}, name=KPTFILE, kptfile=definitions)
     else:
         package = PackageFiles(definitions, {"r.yaml": case.data})
-    plan = plan_values(package, Request(case.values))
-    assert plan is not None
+    plan = plan_setters(package, Assignment(case.values))
     return dict(plan.files)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from krmfiles import one_setter
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan
+from packyard.setters.plan import Assignment, plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
@@ -26,7 +26,7 @@ def data(text: str, mark: bool) -> bytes:
 
 
 def set_value(resource: bytes, value: str) -> bytes:
-    planned = plan(PackageFiles(KRMFILE.encode(), {"r.yaml": resource}), {"V": [value]})
+    planned = plan(PackageFiles(KRMFILE.encode(), {"r.yaml": resource}), Assignment({"V": [value]}))
     return planned.files.get("r.yaml", resource)
 
 

@@ -11,7 +11,7 @@ import yaml
 import reading
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.plan import plan
+from packyard.setters.plan import Assignment, plan
 from packyard.setters.value import faults
 from packyard.source import compose, kustomization
 from packyard.source.package import Package, UseCase
@@ -123,7 +123,7 @@ def setters(files: PackageFiles) -> Mapping[str, Setter]:
 
 
 def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
-    planned = plan(files, {name: [text] for name, text in values.items()})
+    planned = plan(files, Assignment({name: [text] for name, text in values.items()}))
     return files.with_files(planned.files)
 
 

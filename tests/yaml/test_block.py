@@ -12,7 +12,7 @@ import yaml
 from krmfiles import one_setter
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan
+from packyard.setters.plan import Assignment, plan
 
 KRMFILE = one_setter()
 COMMENT = '# {"$openapi":"V"}'
@@ -35,7 +35,7 @@ FORMS = {
 
 def set_value(text: str, value: str) -> str:
     package = PackageFiles(KRMFILE.encode(), {"r.yaml": text.encode()})
-    return plan(package, {"V": [value]}).files.get("r.yaml", text.encode()).decode()
+    return plan(package, Assignment({"V": [value]})).files.get("r.yaml", text.encode()).decode()
 
 
 @pytest.mark.parametrize("form", FORMS)

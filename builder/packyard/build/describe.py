@@ -11,7 +11,7 @@ from packyard.kubernetes.images import find as find_images
 from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.plan import plan_fields
+from packyard.setters.plan import set_fields
 from packyard.source import option
 from packyard.source.compose import ComposedPackage
 from packyard.yaml import aliases
@@ -83,7 +83,7 @@ def _with_names(package: PackageFiles) -> dict[str, bytes]:
         for name, setter in definitions.setters.items()
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
-    files = plan_fields(package.resources, definitions, changed).files if changed else {}
+    files = set_fields(package.resources, definitions, changed).files if changed else {}
     return {path: files.get(path, data) for path, data in package.resources.items()}
 
 

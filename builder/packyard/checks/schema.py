@@ -19,7 +19,7 @@ from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge
 from packyard.setters import value as values
 from packyard.setters.definition import Definitions
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan
+from packyard.setters.plan import set_fields
 from packyard.yaml.node import MappingNode, Source
 from packyard.yaml.values import nearest, to_value
 
@@ -194,8 +194,9 @@ def _range(run: list[str]) -> str:
 def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
     """Pair every object as it is written with what it is once the examples are set."""
     try:
-        given = {name: [text] for name, text in examples.items()}
-        files = plan(package, given, mark=False, krmfile=parsed.krmfile).files if given else {}
+        definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
+        given = {name: definitions.setters[name].given([text]) for name, text in examples.items()}
+        files = set_fields(package.resources, definitions, given).files if given else {}
         filled = parse(package.with_files(files)).objects if files else parsed.objects
     except InputError:  # broken definitions, of which other checks tell
         filled = parsed.objects

@@ -69,7 +69,6 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     if dry_run:
         state.tell_pending(Tree(directory))
     recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
-    left: list[Problem] = []
     try:
         beside = reach(directory, names, recursive=recursive)
         changes = change_setters(
@@ -82,14 +81,13 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
             dry_run=dry_run,
             keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
             beside=beside,
-            shipped=_shipped if unset else None,
-            left=left,
+            shipped=_shipped,
         )
     except InputError as error:
         refuse(_went(directory, error.problems))
         raise
     if form == "json":
-        output.json_result([_document(change, beside) for change in changes])
+        output.json_result([_document(change, beside) for change in changes if change.plan.counts])
     elif dry_run:
         output.diffs(beside.root_dir if beside else directory, _files(changes))
     else:
@@ -97,7 +95,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
             _tell(change)
             if beside and change.package in beside.packages:
                 _tell_holders(directory, change)
-    refuse(left)
+    refuse(problem for change in changes for problem in change.plan.left.values())
     return 0
 
 

@@ -10,9 +10,9 @@ Each substitution is resolved once, after those that it is made of; depth and le
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from packyard.dataclass import dataclass
+from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import DefinitionRef
 
@@ -68,6 +68,12 @@ class Setter:
     def has_value(self) -> bool:
         """Whether there is a value: a text or items."""
         return bool(self.values if self.is_list else self.value or self.values)
+
+    def given(self, texts: Sequence[str]) -> Setter:
+        """Return the setter with another value: the items of a list, or the first text; none empties it."""
+        if self.is_list:
+            return replace(self, values=tuple(texts))
+        return replace(self, value=next(iter(texts), ""))
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with this definition, by its place."""

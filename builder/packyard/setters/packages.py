@@ -49,10 +49,13 @@ def place(path: str) -> list[bytes]:
     return [os.fsencode(part) for part in path.split("/")]
 
 
-def read_package(tree: Tree, package: str) -> PackageFiles:
-    """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered."""
+def read_package(tree: Tree, package: str, where: str | None = None) -> PackageFiles:
+    """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered.
+
+    ``where`` stands before paths in messages, if not the way to the package from the working directory.
+    """
     prefix = f"{package}/" if package else ""
-    where = tree.prefix + prefix
+    where = tree.prefix + prefix if where is None else where
     if not tree.has_file(prefix + KPTFILE) and (tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE)):
         return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
     kptfile = tree.read(prefix + KPTFILE)

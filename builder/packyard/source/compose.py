@@ -16,7 +16,7 @@ from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan_fields
+from packyard.setters.plan import set_fields
 from packyard.setters.rules.rule import Rule
 from packyard.source import idle, option, parts, preset, rules
 from packyard.source.accumulate import Object, accumulate, file_names
@@ -124,7 +124,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     applying = rules.gather([each for layer in layers for each in layer])
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
-    files = {**documents, **plan_fields(documents, reached.definitions, known).files}
+    files = {**documents, **set_fields(documents, reached.definitions, known).files}
     files[KUSTOMIZATION] = _kustomization(sorted(named))
     if known:
         files[KRMFILE] = reached.krmfile(_HEAD, here)

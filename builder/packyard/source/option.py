@@ -20,7 +20,7 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import plan_fields
+from packyard.setters.plan import set_fields
 from packyard.source import parts, rules
 from packyard.source import words as words_of
 from packyard.source.accumulate import Object, accumulate
@@ -115,7 +115,7 @@ def _option(
     words = Words(parts.read_krmfile(workspace.root_dir), [krmfile], {})
     found = words.reach({f"{part.folder}/{path}": data for path, data in files.items() if path.endswith(".yaml")})
     setters = found.definitions.setters
-    for path, changed in plan_fields(files, found.definitions, setters).files.items():
+    for path, changed in set_fields(files, found.definitions, setters).files.items():
         if changed != files[path]:
             raise InputError(Problem("has fields with other values than their setters", file=str(part.folder / path)))
     texts = {word: text for section in found.sections.values() for word, text in section.items()}

@@ -69,8 +69,7 @@ def _broken(
     path: str, setters: dict[str, Setter], rules: Sequence[Rule], given: Mapping[str, Given]
 ) -> Iterator[Problem]:
     for name, item in given.items():
-        changed = {"values": tuple(item.texts)} if setters[name].is_list else {"value": next(iter(item.texts), "")}
-        setters[name] = replace(setters[name], is_set=True, **changed)
+        setters[name] = replace(setters[name].given(item.texts), is_set=True)
     for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in given]

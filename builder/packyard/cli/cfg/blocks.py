@@ -10,7 +10,7 @@ from packyard.cli import output, state
 from packyard.errors import InputError, NotHereError, PackyardError, UsageError
 from packyard.files import regular
 from packyard.files.tree import Tree
-from packyard.setters.change import apply
+from packyard.setters.change import change_packages
 from packyard.setters.krmfile import NAME, parse_krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.packages import find_packages
@@ -75,7 +75,7 @@ def change(
     try:
         packages = find_packages(Tree(Path(folder)), recursive=recursive, kpt=kpt)
         keep = state.keep(Path(folder), title)
-        apply(Path(folder), plan_one, recursive=recursive, dry_run=False, keep=keep, kpt=kpt)
+        change_packages(Path(folder), plan_one, recursive=recursive, keep=keep, kpt=kpt)
     except InputError:
         if (code := otherwise()) is not None:
             return code

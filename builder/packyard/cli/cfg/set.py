@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, NotHereError, UsageError
-from packyard.setters import value
-from packyard.setters.change import Request, plan_values
+from packyard.setters import spelling, value
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Copies, Plan
+from packyard.setters.plan import Assignment, Copies, Plan
 
 FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
 
@@ -34,16 +33,15 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
-    copies = Copies()
+    copies, asked = Copies(), Assignment({name: values}, set_by=by, description=description)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
+        if name not in spelling.names(package, copies):
+            raise NotHereError(f'setter "{name}" is not found')
         try:
-            request = Request({name: values}, set_by=by, description=description)
-            planned = plan_values(package, request, only_known=True, copies=copies)
+            planned = spelling.plan_setters(package, asked, copies=copies)
         except value.ValuesError as error:
             raise _refusal(error, recursive=recursive) from error
-        if planned is None:
-            raise NotHereError(f'setter "{name}" is not found')
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
     def set_version1() -> int | None:

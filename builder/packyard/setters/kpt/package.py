@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fieldedits import FieldChange
 from packyard.setters.kpt import kptfile, rewrite
@@ -88,15 +88,12 @@ class KptPackage:
             for name, setter in sorted(found.items())
         ]
 
-    def plan(self, values: Mapping[str, Sequence[str]]) -> Plan:
-        """Plan to give setters these values; several texts are a list. Raises `InputError` with every fault."""
-        names = self.names()
+    def set(self, values: Mapping[str, Sequence[str]]) -> Plan:
+        """Plan to give setters, which the package has, these values; several texts are a list.
+
+        Raises `InputError` with every fault.
+        """
         where = self.package.where + KPTFILE
-        refuse(
-            Problem(f'setter "{name}" is not found', file=where, hint=suggest(name, names))
-            for name in values
-            if name not in names
-        )
         given = {name: _text(texts) for name, texts in values.items()}
         known = self.values
         edits: dict[str, list[Edit]] = {path: list(found) for path, found in self._record(given).items()}
