@@ -1,7 +1,7 @@
-# Every target sets up what it needs, and is quick the second time. Needed: git, make, python3 >= 3.10 with venv,
-# and Go >= 1.26 for `tools` alone. A folder of tests/tools/ is a Go module that pins one real program: its
-# tools.go imports the program, or it is the program itself. That of manifests/ pins the modules that its files are from.
-# JOBS tests run at a time: twice as many as processors, since a third of their time they wait for clusters and processes.
+# Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.10 with venv, and
+# Go >= 1.26 for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its tools.go
+# imports the program, or it is the program itself; manifests/ pins the modules that its files come from.
+# JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time.
 
 PYTHON ?= python3
 JOBS   ?= 4
@@ -12,7 +12,7 @@ BIN   := .venv/bin
 VENV  := .venv/.installed
 TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))
 
-# Without bytecode every start of Python compiles again, and start times mean nothing.
+# Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-tensorflow fuzz lint bench tools dist venv clean
@@ -24,13 +24,13 @@ help:  ## list the targets
 demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set and rendered
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
-test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k name' chooses); those without their real program skip
+test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
 
-test-tensorflow: $(VENV) .tensorflow/.installed  ## run the programs of the MNIST package with TensorFlow itself (half a GB)
+test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
-fuzz: $(VENV)  ## run the properties and generators at length (FUZZ=N examples each)
+fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
 	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) faults' tests --include='test_*.py') $(ARGS)
 
@@ -39,19 +39,19 @@ lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV) tools  ## measure
+bench: $(VENV) tools  ## run the benchmarks
 	$(BIN)/python -m compileall -q builder
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
 
-tools: $(TOOLS)  ## build the pinned real programs that judge us, into .tools/
+tools: $(TOOLS)  ## build the pinned real programs that tests compare with, into .tools/
 
 dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit gives the same bytes
 	rm -rf dist
 	epoch=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m hatchling build
 
-venv: $(VENV)  ## install packyard, editable, with what tests and lint need, into .venv/
+venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
-clean:  ## remove what the targets made
+clean:  ## remove everything that the targets made
 	rm -rf .venv .tensorflow .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
@@ -61,13 +61,13 @@ $(VENV): pyproject.toml
 	$(BIN)/python -m compileall -q .venv/lib builder
 	touch $@
 
-# The version that the MNIST package asks for by default.
+# The default version of the MNIST package.
 .tensorflow/.installed:
 	$(PYTHON) -m venv .tensorflow
 	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
-# What a release of kustomize is told at link time; `version` prints it.
+# What releases of kustomize set at link time; `version` prints it.
 .tools/kustomize-3 .tools/kustomize-3-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
 .tools/kustomize-4 .tools/kustomize-4-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5 .tools/kustomize-5-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 from unittest import mock
 
 import bench_catalogue
@@ -27,7 +28,6 @@ from krmfiles import one_setter
 from measuring import process, void
 from packyard.build.assemble import assemble
 from packyard.files import atomic, replace
-from packyard.files.replace import FileChange
 from packyard.setters.change import change_setters
 from packyard.source import workspace
 
@@ -178,8 +178,8 @@ def waited(root: Path) -> float:
 
         return call
 
-    def timed_each(changes: Sequence[FileChange], act: Callable[[FileChange], None]) -> None:
-        timed(lambda _: each(changes, act))(())
+    def timed_each(steps: Sequence[Any], act: Callable[[Any], None]) -> None:
+        timed(lambda _: each(steps, act))(())
 
     flush, each = timed(atomic.flush_all), replace._each
     with mock.patch.object(atomic, "flush_all", flush), mock.patch.object(replace, "_each", timed_each):

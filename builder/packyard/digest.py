@@ -1,6 +1,6 @@
 """Content digests in the one spelling the field uses: ``sha256:<64 hex digits>``.
 
-A digest names bytes. It does not say who made them: that is ``provenance``.
+A digest names bytes. It does not say who made them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Digest(str):
     def parse(cls, text: str) -> Digest:
         """Read a digest, and refuse any other spelling (another algorithm, upper case, bare hex)."""
         if not _SPELLING.match(text):
-            raise InputError(f"{text[:80]!r} is not a digest of the form sha256:<64 hex digits>")
+            raise InputError(f"{text[:80]!r} is not a digest: it must be sha256:<64 hex digits>")
         return cls(text)
 
     @property

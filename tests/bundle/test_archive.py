@@ -202,13 +202,13 @@ def test_names_every_path_that_cannot_be_packed() -> None:
     with pytest.raises(InputError) as caught:
         pack("top", [Member(path=path, data=b"") for path in paths])
     text = str(caught.value)
-    for path in ("'/a'", "'../b'", "'c\\\\d'", "'e/'", "'OK'", "'ok' is there twice", "'cafe\u0301'", "'f/g'"):
+    for path in ("'/a'", "'../b'", "'c\\\\d'", "'e/'", "'OK'", "'ok' appears twice", "'cafe\u0301'", "'f/g'"):
         assert f"the path {path}" in text
 
 
 @pytest.mark.parametrize("top", ["", "..", "a/b", "a\n"])
 def test_refuses_a_top_directory_that_is_no_name(top: str) -> None:
-    with pytest.raises(InputError, match="not the name of a directory"):
+    with pytest.raises(InputError, match="not a name for a directory"):
         pack(top, FILES)
 
 

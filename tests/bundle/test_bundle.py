@@ -54,7 +54,7 @@ def test_refuses_a_file_that_was_changed_and_says_in_which_bundle() -> None:
 
 
 def test_refuses_an_archive_without_a_manifest() -> None:
-    with pytest.raises(IntegrityError, match=r"holds no packyard\.json"):
+    with pytest.raises(IntegrityError, match=r"has no packyard\.json"):
         Bundle.open(compress(pack("bert", MEMBERS)))
 
 

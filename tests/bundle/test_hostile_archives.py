@@ -189,15 +189,15 @@ def test_a_directory_with_contents_of_its_own(refuse: Refuse) -> None:
 
 
 def test_a_file_that_is_there_twice(refuse: Refuse) -> None:
-    refuse(named("top/a", "top/a"), "'top/a' is there twice")
+    refuse(named("top/a", "top/a"), "'top/a' appears twice")
 
 
 def test_a_directory_that_is_there_twice(refuse: Refuse) -> None:
-    refuse(named("top/a/", "top/a/"), "'top/a' is there twice")
+    refuse(named("top/a/", "top/a/"), "'top/a' appears twice")
 
 
 def test_a_file_and_a_directory_of_one_name(refuse: Refuse) -> None:
-    refuse(named("top/a", "top/a/"), "'top/a' is there twice")
+    refuse(named("top/a", "top/a/"), "'top/a' appears twice")
 
 
 def test_a_file_that_is_needed_as_a_directory(refuse: Refuse) -> None:
@@ -330,21 +330,21 @@ def test_an_extended_header_for_nothing(refuse: Refuse) -> None:
 
 
 def test_something_behind_the_gzip_data(refuse: Refuse) -> None:
-    refuse(compress(GOOD) + b"\0", "something behind the end of the gzip data")
+    refuse(compress(GOOD) + b"\0", "data after the end of the gzip stream")
 
 
 def test_a_second_gzip_member(refuse: Refuse) -> None:
-    refuse(compress(GOOD) + compress(GOOD), "something behind the end of the gzip data")
+    refuse(compress(GOOD) + compress(GOOD), "data after the end of the gzip stream")
 
 
 def test_something_behind_the_end_mark_of_the_tar(refuse: Refuse) -> None:
-    refuse(compress(GOOD + GOOD), "something behind the end of the archive")
+    refuse(compress(GOOD + GOOD), "data after the end of the archive")
 
 
 def test_gzip_data_cut_off_anywhere(refuse: Refuse) -> None:
     whole = compress(GOOD)
     for length in range(len(whole)):
-        refuse(whole[:length], "cut off")
+        refuse(whole[:length], "truncated|ends in the middle")
 
 
 def test_a_tar_cut_off_anywhere(refuse: Refuse) -> None:
@@ -374,12 +374,12 @@ def test_a_header_of_an_unknown_format(refuse: Refuse) -> None:
     header[257:265] = bytes(8)
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
-    refuse(compress(bytes(header) + bytes(1024)), "in no format that is known")
+    refuse(compress(bytes(header) + bytes(1024)), "has an unknown format")
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"<html>not found</html>", GOOD], ids=["", "zip", "html", "tar"])
 def test_what_is_no_gzip_data_at_all(refuse: Refuse, data: bytes) -> None:
-    refuse(data, "damaged|cut off")
+    refuse(data, "damaged|truncated")
 
 
 @pytest.mark.parametrize("data", [b"", bytes(1024), b"hello", b"x" * 2000])
@@ -452,9 +452,9 @@ def pax(*records: bytes) -> bytes:
     ("headers", "match"),
     [
         ([("x", pax(b"path=top/b", b"path=top/c"))], "gives two names"),
-        ([("x", pax(b"path=top/b")), ("x", pax(b"path=top/c"))], "'top/b' has another name too: 'top/c'"),
-        ([("L", b"top/b\0"), ("x", pax(b"path=top/c"))], "has another name too"),
-        ([("x", pax(b"path=top/c")), ("L", b"top/b\0")], "has another name too"),
+        ([("x", pax(b"path=top/b")), ("x", pax(b"path=top/c"))], "'top/b' has a second name: 'top/c'"),
+        ([("L", b"top/b\0"), ("x", pax(b"path=top/c"))], "has a second name"),
+        ([("x", pax(b"path=top/c")), ("L", b"top/b\0")], "has a second name"),
         ([("x", b"8 path=\n")], "empty name"),
     ],
 )
@@ -470,7 +470,7 @@ def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Re
     header[508:512] = b"tar\0"
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
-    refuse(compress(bytes(header) + bytes(10240)), "something behind its last field")
+    refuse(compress(bytes(header) + bytes(10240)), "data after its last field")
 
 
 def test_many_extended_headers(refuse: Refuse) -> None:

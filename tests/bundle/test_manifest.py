@@ -154,7 +154,7 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
     [
         (b"", "cannot be read as JSON"),
         (b"\xff", "cannot be read as JSON"),
-        (b'{"a": 1, "a": 1}', "a key is there twice"),
+        (b'{"a": 1, "a": 1}', "a key appears twice"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": "\\ud800"}', "cannot be read as JSON"),
         (b"[" * 100_000, "cannot be read as JSON"),

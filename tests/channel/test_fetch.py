@@ -30,13 +30,11 @@ def plain(store: DirectoryStore, tmp_path: Path) -> DirectoryStore:
 
 
 def test_fetches_the_latest_version(store: DirectoryStore) -> None:
-    fetched = fetch(store, "bert")
-    assert (fetched.name, fetched.version, fetched.data) == ("bert", "1.10", bundle("bert", "1.10").data)
-    assert fetched.digest == Digest.of(fetched.data)
+    assert fetch(store, "bert") == bundle("bert", "1.10")
 
 
 def test_fetches_a_version_that_is_asked_for(store: DirectoryStore) -> None:
-    assert fetch(store, "bert@2.0-rc1").open() == bundle("bert", "2.0-rc1")
+    assert fetch(store, "bert@2.0-rc1") == bundle("bert", "2.0-rc1")
 
 
 def test_unpacks_what_was_fetched(store: DirectoryStore, tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, t
 
 
 def test_fetches_a_version_from_plain_files_by_their_checksum(plain: DirectoryStore) -> None:
-    assert fetch(plain, "bert@1.9").open() == bundle("bert", "1.9")
+    assert fetch(plain, "bert@1.9") == bundle("bert", "1.9")
 
 
 def test_plain_files_do_not_tell_the_latest_version(plain: DirectoryStore) -> None:
@@ -107,7 +105,7 @@ def test_plain_files_that_differ_from_their_checksum_are_refused(plain: Director
 @pytest.mark.parametrize("text", ["", "0123", "0" * 64, f"{'A' * 64}  x\n", f"{'0' * 64}  x\n{'0' * 64}  y\n"])
 def test_a_checksum_file_that_is_none_is_refused(plain: DirectoryStore, tmp_path: Path, text: str) -> None:
     (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_text(text)
-    with pytest.raises(IntegrityError, match=r"sha256: is not the checksum of one file"):
+    with pytest.raises(IntegrityError, match=r"sha256: must be the checksum of one file"):
         fetch(plain, "bert@1.9")
 
 
@@ -115,7 +113,7 @@ def test_a_checksum_file_that_is_none_is_refused(plain: DirectoryStore, tmp_path
 def test_reads_checksums_that_other_tools_wrote(plain: DirectoryStore, tmp_path: Path, spelling: str) -> None:
     text = spelling.format(Digest.of(bundle("bert", "1.9").data).hex)
     (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_bytes(text.encode())
-    assert fetch(plain, "bert@1.9").version == "1.9"
+    assert fetch(plain, "bert@1.9") == bundle("bert", "1.9")
 
 
 def put_plain(store: DirectoryStore, version: str, data: bytes) -> None:
@@ -123,19 +121,17 @@ def put_plain(store: DirectoryStore, version: str, data: bytes) -> None:
     store.put(f"{version}/bert.tar.gz.sha256", f"{Digest.of(data).hex}  bert.tar.gz\n".encode())
 
 
-def test_refuses_to_unpack_another_bundle_than_the_one_asked_for(plain: DirectoryStore, tmp_path: Path) -> None:
+def test_refuses_another_bundle_than_the_one_asked_for(plain: DirectoryStore) -> None:
     put_plain(plain, "5.0", bundle("bert", "4.0").data)
     with pytest.raises(IntegrityError, match=r"bert@5\.0: expected this bundle, found bert@4\.0"):
-        fetch(plain, "bert@5.0").unpack(tmp_path)
-    assert not (tmp_path / "bert").exists()
+        fetch(plain, "bert@5.0")
 
 
-def test_refuses_to_unpack_what_differs_from_the_manifest_inside(plain: DirectoryStore, tmp_path: Path) -> None:
+def test_refuses_what_differs_from_the_manifest_inside(plain: DirectoryStore) -> None:
     members = [m for m in bundle("bert", "5.0").members if m.path != "README.md"]
     put_plain(plain, "5.0", compress(pack("bert", members)))
     with pytest.raises(IntegrityError, match=r"bert@5\.0/README\.md: is missing"):
-        fetch(plain, "bert@5.0").unpack(tmp_path)
-    assert not (tmp_path / "bert").exists()
+        fetch(plain, "bert@5.0")
 
 
 @pytest.mark.parametrize("reference", ["", "../bert", "bert@../x", "bert@"])
@@ -145,7 +141,7 @@ def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> 
 
 
 def test_fetches_a_version_however_it_is_spelled(store: DirectoryStore) -> None:
-    assert fetch(store, "bert@v1.10.0").open() == bundle("bert", "1.10")
+    assert fetch(store, "bert@v1.10.0") == bundle("bert", "1.10")
 
 
 @pytest.mark.parametrize("choice", ["latest", "^1", "~1.9", "sha256:" + "0" * 64])
@@ -179,11 +175,11 @@ def change_entry(tmp_path: Path, **changes: object) -> None:
 def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:
     change_entry(tmp_path, tar=Digest.of(b"another"))
     with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected the tar {Digest.of(b'another')}, found sha256:"):
-        fetch(store, "bert@1.9").open()
+        fetch(store, "bert@1.9")
 
 
 @pytest.mark.parametrize(
-    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "is said to have 1000000000000 bytes")]
+    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "the index lists 1000000000000 bytes")]
 )
 def test_no_more_is_read_than_the_index_says(store: DirectoryStore, tmp_path: Path, size: int, says: str) -> None:
     change_entry(tmp_path, size=size)

@@ -220,7 +220,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
             (tmp_path / KEY).unlink()
         for reference in ("bert", "bert@1.0", "gpt@1.0"):
             try:
-                opened = fetch(store, reference).open()
+                opened = fetch(store, reference)
             except PackyardError:
                 refused += 1
             else:
@@ -268,4 +268,4 @@ def test_what_is_consistent_but_not_the_bundle_that_was_asked_for_is_refused(tmp
         store.put(f"{folder}/bert.tar.gz", packed)
         store.put(f"{folder}/bert.tar.gz.sha256", f"{Digest.of(packed).hex}  bert.tar.gz\n".encode())
         with pytest.raises((IntegrityError, UnavailableError)):
-            fetch(store, f"bert@{folder}").open()
+            fetch(store, f"bert@{folder}")

@@ -73,7 +73,7 @@ def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> Non
 
 
 def test_refuses_the_same_tar_with_another_file_digest() -> None:
-    with pytest.raises(ConflictError, match="the same tar, compressed otherwise"):
+    with pytest.raises(ConflictError, match="the same tar, compressed differently"):
         INDEX.add(IndexEntry(name="bert", version="1.9", tar=ENTRIES[0].tar, digest=Digest.of(b"z"), size=1))
 
 
@@ -154,7 +154,7 @@ def test_refuses_an_index_with_a_size_that_is_none(size: object) -> None:
         ({"name": "a\x1b[31m"}, r"entries\[1\]\.name: 'a\\x1b\[31m' is not a name"),
         ({"version": "../1"}, r"entries\[1\]\.version: '\.\./1' is not a version"),
         ({"version": "9" * 5000}, r"entries\[1\]\.version: '9{80}' is not a version"),
-        ({"version": "1.10"}, r"bert@1\.10 is there twice"),
+        ({"version": "1.10"}, r"bert@1\.10 is listed twice"),
         ({"size": 10**30}, "a number of 31 digits"),
     ],
 )
@@ -193,7 +193,7 @@ def test_an_index_that_nobody_could_read_again_is_not_written(tmp_path: Path, mo
     monkeypatch.setattr(index, "LIMIT", 3000)
     store = DirectoryStore(tmp_path)
     index.record(store, ENTRIES)
-    with pytest.raises(UnavailableError, match=r"index/index\.json: would be longer than 3000 bytes"):
+    with pytest.raises(UnavailableError, match=r"index/index\.json: would be larger than 3000 bytes"):
         index.record(store, [entry(f"p-{number}") for number in range(20)])
     assert index.read(store) == INDEX
 

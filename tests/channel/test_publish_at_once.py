@@ -93,7 +93,7 @@ def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(t
         process.wait()
     store = DirectoryStore(tmp_path)
     for entry in index.read(store).entries:
-        fetch(store, str(entry)).open()
+        fetch(store, str(entry))
     publish(store, [bundle(f"own-{number}", "1.0") for number in range(4)])
     publish(store, [bundle("shared", f"1.{version}") for version in range(4)])
     assert all("/." not in key for key in store.list(""))

@@ -373,7 +373,7 @@ def test_says_once_what_is_not_checked_without_the_extra(tmp_path: Path) -> None
         text=True,
     )
     assert without.stderr.startswith(
-        "not checked: the schemas of Kubernetes and of custom resources, for want of jsonschema-rs and "
+        "not checked: the schemas of Kubernetes and of custom resources, which need jsonschema-rs and "
         "kubernetes-validate (pip install 'packyard[check]')\n2 use cases, 0 errors, "
     )
     assert without.returncode == 0

@@ -131,13 +131,13 @@ def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words
     process = inside(*words.split(), cwd=package.parent)
     assert (process.returncode, process.stdout) == (code, "")
     if code == 1:
-        assert f"{words.split()[1]}: is no directory" in process.stderr
+        assert f"{words.split()[1]}: is not a directory" in process.stderr
     else:
         assert "packyard" in process.stderr
 
 
 def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
-    assert "dat: is no directory, nor a setter of the package here (did you mean 'data'?)" in (
+    assert "dat: is not a directory, nor a setter of the package here (did you mean 'data'?)" in (
         inside("set", "dat", "7", cwd=package).stderr
     )
 
@@ -150,7 +150,7 @@ def test_names_of_packages_below_are_names_too(package: Path) -> None:
 @pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "disable", "undo"])
 def test_help_states_the_rule(verb: str) -> None:
     text = " ".join(inside(verb, "--help").stdout.split())
-    assert "DIR is the first word if it is a folder, else the folder here" in text
+    assert "DIR is the first word if it is a folder, otherwise the working directory" in text
 
 
 # Sources.
@@ -164,7 +164,7 @@ def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, 
     assert os.listdir(tmp_path) == []  # noqa: PTH208
     assert len(json.loads(inside("list", "-o", "json", cwd=tmp_path).stdout)) > 5
     if words == "lint bert":
-        assert "bert: is no directory" in process.stderr
+        assert "bert: is not a directory" in process.stderr
 
 
 def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:

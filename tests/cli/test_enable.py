@@ -31,7 +31,7 @@ def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
     assert (again.returncode, again.stdout) == (0, "")
     assert again.stderr == ".: queue is enabled already, nothing changed\n"
     assert reading.files(folder) == after
-    assert packyard("undo", cwd=folder).stderr == "taken back: enable queue\n"
+    assert packyard("undo", cwd=folder).stderr == "undone: enable queue\n"
     assert reading.files(folder) == before
     nothing = packyard("disable", ".", "queue", cwd=folder)
     assert (nothing.returncode, nothing.stderr) == (0, ".: queue is disabled already, nothing changed\n")

@@ -53,10 +53,10 @@ def test_shows_the_packages_of_a_kind_that_a_channel_has(flags: str, names: list
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        ("--framework tensorflw", "no package of framework 'tensorflw': did you mean 'tensorflow'?"),
-        ("--framework jax", "no package of framework 'jax': there is pytorch, tensorflow"),
-        ("--mode training --category language --framework tensorflow", "there is vision"),
-        ("--precision int8", "no package of precision 'int8': none says its own"),
+        ("--framework tensorflw", "no package with framework 'tensorflw': did you mean 'tensorflow'?"),
+        ("--framework jax", "no package with framework 'jax': known: pytorch, tensorflow"),
+        ("--mode training --category language --framework tensorflow", "known: vision"),
+        ("--precision int8", "no package with precision 'int8': no package has a precision"),
     ],
 )
 def test_says_what_there_is_instead(flags: str, says: str, channel: Path) -> None:

@@ -63,7 +63,7 @@ def test_words_that_are_no_verb(words: tuple[str, ...]) -> None:
     process = inside(*words)
     assert (process.returncode, process.stdout) == (2, "")
     assert len(process.stderr.splitlines()) == 1
-    assert "packyard help lists them" in process.stderr
+    assert "packyard help lists all" in process.stderr
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "cfg"])
@@ -76,7 +76,7 @@ def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str, words: tu
 
 
 def test_a_flag_that_is_nearly_one_is_suggested() -> None:
-    assert "there is no flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
+    assert "unknown flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
 
 
 @pytest.mark.parametrize("place", ["before", "behind"])

@@ -80,7 +80,7 @@ def test_undo_again_takes_back_the_command_before(package: Path) -> None:
         done("cfg", *words, cwd=package)
         states.append(reading.files(package))
     for state, title in zip(reversed(states[:-1]), ("cfg set m w", "cfg create-setter m", "cfg init"), strict=True):
-        assert packyard("undo", cwd=package).stderr == f"taken back: {title}\n"
+        assert packyard("undo", cwd=package).stderr == f"undone: {title}\n"
         assert reading.files(package) == state
     refused = packyard("undo", cwd=package)
     assert (refused.returncode, reading.files(package)) == (1, states[0])
@@ -114,5 +114,5 @@ def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_st
     (tmp_path / "state").write_text("no folder", "utf-8")
     process = packyard("cfg", "set", ".", "n", "b", cwd=package, XDG_STATE_HOME=str(tmp_path / "state"))
     assert process.stdout == './\nset 2 field(s) of setter "n" to value "b"\n'
-    assert "`packyard undo` will not know this change" in process.stderr
+    assert "`packyard undo` cannot undo this change" in process.stderr
     assert b"a:   b " in reading.files(package)["r.yaml"]

@@ -170,7 +170,7 @@ def test_an_entry_that_nobody_can_read_is_passed_over_with_a_word(text: str, tmp
     os.mkfifo(tmp_path / "history/00000010.json")
     assert history.undo(root).title == "V=b"
     assert [line.rpartition("/")[2] for line in told] == [
-        f"{number}.json: is no entry of packyard's history, and is passed over" for number in ("00000010", "00000009")
+        f"{number}.json: is not an entry of packyard's history; ignored" for number in ("00000010", "00000009")
     ]
 
 

@@ -135,7 +135,7 @@ def test_what_is_no_file_is_not_waited_for(put: Callable[[Path], None], name: st
     put(root / name)
     before = everything(tmp_path)
     with pytest.raises(
-        InputError, match=f"{name}: this journal of an interrupted change cannot be used: .*it is no regular file"
+        InputError, match=f"{name}: this journal of an interrupted change cannot be used: .*it is not a regular file"
     ):
         change_setters(root, {"V": ["c"]})
     assert everything(tmp_path) == before

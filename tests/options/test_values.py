@@ -262,7 +262,8 @@ def test_a_name_that_went_says_where_with_file_and_line(
     lines = (root / "packyard.json").read_text().splitlines()
     number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
     err = refused("set", ".", *words, *recursive, cwd=root / optioned.MULTI)
-    assert err == f"../../../../packyard.json:{number}: MEMORY_LIMIT went: the line `memory` of job.yaml\n"
+    place = f"../../../../packyard.json:{number}"
+    assert err == f"{place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
 
 
 def test_an_anchor_that_an_edit_took_away_is_named_by_the_line_of_its_alias(root: Path, kustomize3: Path) -> None:

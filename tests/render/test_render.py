@@ -127,5 +127,5 @@ def test_all_three_ways_give_equal_objects(use_case: Path, tmp_path: Path, kusto
 def test_a_directory_that_is_no_use_case_is_refused_by_name(tmp_path: Path, path: str) -> None:
     with pytest.raises(InputError, match=r"has no kustomization\.yaml"):
         render(tmp_path, path=path)
-    with pytest.raises(InputError, match="is no directory"):
+    with pytest.raises(InputError, match="is not a directory"):
         render(tmp_path / "absent", path=path)

@@ -116,21 +116,21 @@ def dangling_link(root: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (krmfile_is_a_directory, "package/Krmfile: is no regular file"),
+        (krmfile_is_a_directory, "package/Krmfile: is not a regular file"),
         (krmfile_is_a_list, "package/Krmfile:1: its root must be a mapping"),
         (krmfile_is_empty, "package/Krmfile: is empty"),
         (krmfile_has_a_key_twice, "package/Krmfile:2:1: key 'openAPI' occurs twice"),
         (resource_is_not_utf_8, "package/r.yaml:2: not UTF-8"),
         (resource_is_utf_16, "package/r.yaml: is UTF-16, not UTF-8"),
         (resource_is_utf_16_in_the_other_order, "package/r.yaml: is UTF-16, not UTF-8"),
-        (krmfile_is_a_pipe, "package/Krmfile: is no regular file"),
+        (krmfile_is_a_pipe, "package/Krmfile: is not a regular file"),
         (name_has_a_line_break, "package/line\\nbreak.yaml:3:1: "),
         (resource_is_binary, "package/r.yaml:"),
         (resource_has_a_nul, "package/r.yaml:2:4"),
         (resource_is_too_deep, "package/r.yaml:2:203: nested deeper than 200 levels"),
         (resource_does_not_parse, "package/r.yaml:3:1"),
-        (fifo_in_the_tree, "package/f.yaml: is no regular file"),
-        (dangling_link, "package/l.yaml: is no regular file"),
+        (fifo_in_the_tree, "package/f.yaml: is not a regular file"),
+        (dangling_link, "package/l.yaml: is not a regular file"),
     ],
 )
 def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
@@ -144,7 +144,7 @@ def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, spoil: Call
 def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     (root / "sub").mkdir()
-    refused(root, "nowhere: is no directory", "set", "nowhere", "V=new")
+    refused(root, "nowhere: is not a directory", "set", "nowhere", "V=new")
     refused(root, 'unable to find "Krmfile" in package "package/sub" (-R looks below)', "set", "package/sub", "V=new")
     refused(root, "no directory below has one", "set", "package/sub", "V=new", "-R")
 

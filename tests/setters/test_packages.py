@@ -77,7 +77,7 @@ def test_files_and_folders_of_a_folder_sort_together() -> None:
 
 def test_a_kptfile_that_is_no_file_is_named_where_it_is_needed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "Kptfile")
-    with pytest.raises(PackyardError, match="Kptfile: is no regular file"):
+    with pytest.raises(PackyardError, match="Kptfile: is not a regular file"):
         read_package(Tree(tmp_path), "")
     write(tmp_path, Krmfile=KRMFILE)
     assert read_package(Tree(tmp_path), "").name == "Krmfile"

@@ -176,7 +176,7 @@ def test_is_torn_where_a_task_saw_another_state_than_the_run(root: Path) -> None
 def test_what_failed_is_not_made_once_but_its_facts_count(root: Path) -> None:
     shared = Shared()
     for _ in range(2):
-        with Reads(root, shared) as reads, pytest.raises(InputError, match="new: is no regular file"):
+        with Reads(root, shared) as reads, pytest.raises(InputError, match="new: is not a regular file"):
             reads.once("new", (reads.root_dir / "new").read_bytes)
         assert [(question, name) for question, name, _ in reads.facts] == [("bytes", "new")]
 
@@ -253,7 +253,7 @@ def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None
     os.mkfifo(root / "pipe")
     with Reads(root) as reads:
         for name in ("pipe", "folder", "new"):
-            with pytest.raises(InputError, match=f"{name}: is no regular file"):
+            with pytest.raises(InputError, match=f"{name}: is not a regular file"):
                 (reads.root_dir / name).read_bytes()
 
 

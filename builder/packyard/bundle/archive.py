@@ -1,13 +1,13 @@
-"""A bundle's archive: packed to the same bytes everywhere, and unpacked only after everything in it was checked.
+"""A bundle's archive: packed to the same bytes everywhere, and unpacked only after all of it was checked.
 
-The form, of which no byte depends on machine, time, user or Python:
+No byte of it depends on machine, time, user or version of Python:
 
-- one top directory; every directory once, before what it holds; sorted by the UTF-8 bytes of the whole name;
+- one top directory; every directory once, before its content; sorted by the UTF-8 bytes of the whole name;
 - mode 0755 for directories and executable files, 0644 for others; owner 0 without a name; one fixed time (`tar.MTIME`);
-- ustar, and gzip with an empty header. Another zlib may compress otherwise, so "the same bundle" is judged by the tar.
+- ustar, and gzip with an empty header. Another zlib may compress differently, so bundles are compared by their tars.
 
-Reading trusts nothing: an archive is expanded in memory within `Limits`, checked as a whole, and only then written.
-What is in it is given by ``manifest``; the tar format itself by ``tar``.
+Archives are hostile input: one is expanded in memory within `Limits`, checked as a whole, and only then written. The
+tar format itself is in ``tar``, the description of the content in ``manifest``.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an archive may hold at most: number of files and folders, bytes of a file, bytes of the whole when expanded.
+    """The limits of an archive: number of files and folders, bytes of a file, bytes of the expanded archive.
 
-    The whole stands in memory twice while it is read.
+    The expanded archive is in memory twice while it is read.
     """
 
     entries: int = 5_000
@@ -53,9 +53,9 @@ LIMITS = Limits()
 
 
 def pack(top: str, members: Iterable[Member]) -> bytes:
-    """Return the uncompressed tar of ``members`` below the directory ``top``, the same in whatever order they come.
+    """Return the uncompressed tar of ``members`` below the directory ``top``; their order does not matter.
 
-    Raise `InputError`, with every path that cannot be unpacked alike everywhere, and where it is more than `LIMITS`.
+    Raises `InputError`, naming every path that some system would unpack differently, and where `LIMITS` are exceeded.
     """
     files = list(members)
     file_paths = [member.path for member in files]
@@ -66,7 +66,7 @@ def pack(top: str, members: Iterable[Member]) -> bytes:
 
 
 def compress(data: bytes) -> bytes:
-    """Wrap a tar in gzip with a header that names no file, time or system."""
+    """Compress a tar by gzip, with a header that names no file, time or system."""
     buffer = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as stream:
         stream.write(data)
@@ -74,12 +74,12 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
-    """Return the tar inside a ``.tar.gz``; stop at the limit, so that a bomb is refused without being expanded."""
+    """Return the tar inside a ``.tar.gz``; expand no more than the limit, so that a bomb does no harm."""
     return inflate(data, limits=limits, wbits=zlib.MAX_WBITS | 16)
 
 
 def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Return what zlib compressed, within the limit; what a cache keeps, say."""
+    """Return what zlib compressed, within the limit."""
     stream = zlib.decompressobj(wbits=wbits)
     try:
         expanded = stream.decompress(data, limits.total_size + 1)
@@ -88,16 +88,16 @@ def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS
     if len(expanded) > limits.total_size:
         raise tar.refusal(f"the archive expands to more than {limits.total_size} bytes")
     if not stream.eof:
-        raise tar.refusal("the gzip data is cut off")
+        raise tar.refusal("the gzip data is truncated")
     if stream.unused_data:
-        raise tar.refusal("there is something behind the end of the gzip data")
+        raise tar.refusal("there is data after the end of the gzip stream")
     return expanded
 
 
 def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> list[Member]:
-    """Return the files of a ``.tar.gz`` in the order of `pack`, or raise `IntegrityError` if anything is wrong in it.
+    """Return the files of a ``.tar.gz`` in the order of `pack`, or raise `IntegrityError` if anything in it is wrong.
 
-    ``top`` is the name that the one top directory must have. Empty directories are not reported.
+    ``top`` is the required name of the top directory. Empty directories are not reported.
     """
     return read_tar(decompress(data, limits=limits), top=top, limits=limits)[1]
 
@@ -105,7 +105,7 @@ def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> lis
 def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
     """Return the top directory's name and the files of an uncompressed tar, checked as `read` does."""
     entries = []
-    known: set[str] = set()  # also the folders that have no entry of their own
+    known: set[str] = set()  # folders without an entry of their own as well
     for entry in tar.read(data):
         _check_entry(entry, limits)
         entries.append(entry)
@@ -127,15 +127,14 @@ def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) ->
 def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
     """Unpack a ``.tar.gz`` as one new directory in ``into``, and return it.
 
-    All or nothing: everything is checked as `read` does, written under a temporary name, and renamed when complete.
-    An existing file or directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the
-    umask. A writer that is killed leaves at most a directory called ``.<top>.<random>.tmp``.
+    Everything is checked as `read` does, and then appears in one step (`atomic.write_folder`). An existing file or
+    directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the umask.
     """
     return write(*read_tar(decompress(data, limits=limits), top=top, limits=limits), into)
 
 
 def write(name: str, members: Iterable[Member], into: Path) -> Path:
-    """Write files that were checked as one new directory in ``into``, as `unpack` does, and return it."""
+    """Write checked files as one new directory in ``into``, as `unpack` does, and return it."""
     target_dir = into / name
     if not into.is_dir():
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
@@ -152,9 +151,9 @@ def write(name: str, members: Iterable[Member], into: Path) -> Path:
 
 
 def _size_problems(top: str, files: list[Member]) -> list[Problem]:
-    """Say what `read` would refuse to expand."""
+    """Return what `read` would refuse because of its size."""
     problems = [
-        Problem(f"{member.path!r} is larger than the {LIMITS.file_size} bytes that a file of a package may have")
+        Problem(f"{member.path!r} is larger than {LIMITS.file_size} bytes, the limit for a file of a package")
         for member in files
         if len(member.data) > LIMITS.file_size
     ]
@@ -164,7 +163,7 @@ def _size_problems(top: str, files: list[Member]) -> list[Problem]:
         message = (
             f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
         )
-        problems.append(Problem(message, hint="ship data elsewhere"))
+        problems.append(Problem(message, hint="keep data out of the package"))
     return problems
 
 
@@ -185,13 +184,13 @@ def _directories(top: str, files: Iterable[str]) -> set[str]:
 
 
 def _path_problems(top: str, files: list[str]) -> list[Problem]:
-    problems = [Problem("is not the name of a directory", file=repr(top))] if "/" in top or names.fault(top) else []
+    problems = [Problem("is not a name for a directory", file=repr(top))] if "/" in top or names.fault(top) else []
     for path in files:
         if reason := names.fault(path):
             problems.append(Problem(f"the path {path!r} {reason}"))
         elif unicodedata.normalize("NFC", path) != path:
             problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
-    problems += [Problem(f"the path {path!r} is there twice") for path in names.repeated(files)]
+    problems += [Problem(f"the path {path!r} appears twice") for path in names.repeated(files)]
     problems += [Problem(f"the path {path!r} {reason}") for path, reason in names.collisions(files)]
     return problems
 
@@ -209,7 +208,7 @@ def _check_entry(entry: tar.TarEntry, limits: Limits) -> None:
 
 
 def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
-    """Check the entries' names together, and return that of the one directory that all are in."""
+    """Check all names together, and return the name of the top directory."""
     if not entries:
         raise tar.refusal("the archive is empty")
     tops = {_name(entry).partition("/")[0] for entry in entries}
@@ -218,7 +217,7 @@ def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
         if not f"{_name(entry)}/".startswith(f"{expected}/") or (entry.kind == tar.FILE and "/" not in entry.name):
             raise tar.refusal(f"{entry.name!r} is outside of the top directory {expected!r}")
     for name in names.repeated(_name(entry) for entry in entries):
-        raise tar.refusal(f"{name!r} is there twice")
+        raise tar.refusal(f"{name!r} appears twice")
     spelled = (f"{_name(entry)}/" if entry.kind == tar.DIRECTORY else entry.name for entry in entries)
     for name, reason in names.collisions(spelled):
         raise tar.refusal(f"{name!r} {reason}")

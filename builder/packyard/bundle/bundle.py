@@ -1,4 +1,4 @@
-"""One bundle in memory: built from a package's files, or opened from bytes; either way its parts fit each other."""
+"""A bundle in memory, built from a package's files or opened from bytes; either way its content is verified."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A ``.tar.gz`` (``data``) and what is in it. Make one by `build` or `Bundle.open`, which verify it.
+    """A ``.tar.gz`` (``data``) and its content. `build` and `Bundle.open` make and verify it.
 
-    ``tar`` is the digest of the uncompressed tar: the bundle's identity, whatever compressed it.
+    ``tar`` is the digest of the uncompressed tar: the bundle's identity, however it was compressed.
     """
 
     manifest: Manifest
@@ -31,7 +31,7 @@ class Bundle:
     def open(cls, data: bytes, *, what: str = "") -> Bundle:
         """Read a ``.tar.gz`` and verify every file against its manifest, or raise `IntegrityError`.
 
-        ``what`` names it in messages. Nothing is written.
+        Messages call it ``what``. Nothing is written.
         """
         try:
             return cls._read(archive.decompress(data), data)
@@ -43,7 +43,7 @@ class Bundle:
         top, members = archive.read_tar(tar)
         found = [member.data for member in members if member.path == manifest.FILE]
         if not found:
-            raise IntegrityError(Problem(f"holds no {manifest.FILE}", hint="is this a bundle?"))
+            raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this a bundle?"))
         opened = Manifest.parse(found[0])
         opened.verify(members)
         if opened.name != top:
@@ -51,7 +51,7 @@ class Bundle:
         return cls(manifest=opened, members=tuple(members), tar=Digest.of(tar), data=data)
 
     def unpack(self, into: Path) -> Path:
-        """Unpack as one new directory in ``into``, all or nothing, and return it; see `archive.unpack`."""
+        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.unpack`."""
         return archive.write(self.manifest.name, self.members, into)
 
 
@@ -65,7 +65,7 @@ def build(
     images: Iterable[str] = (),
     moved: Mapping[str, str] = _NOTHING,
 ) -> Bundle:
-    """Pack ``members`` and a manifest that describes them. The same arguments give the same tar on every machine."""
+    """Pack files and a manifest that describes them. The same arguments give the same tar on every machine."""
     reference.check_name(name)
     reference.check_version(version)
     files = list(members)

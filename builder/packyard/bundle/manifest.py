@@ -1,7 +1,7 @@
-"""``packyard.json``, in which a bundle says what it is: its files' digests, and what each use case offers and needs.
+"""``packyard.json``, which describes a bundle: the digests of its files, and the setters and needs of each use case.
 
-It is written by machines only. The version of packyard itself is not in it: the same source gives the same bytes
-whichever release of the tool packed it.
+Only machines write it. The version of packyard is not in it: the same sources give the same bytes whichever release
+packed them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from packyard.bundle.archive import Member
 
 FILE = "packyard.json"
-LIMIT = 4 * 1024 * 1024  # bytes: read, they take twenty times as much memory
+LIMIT = 4 * 1024 * 1024  # bytes; parsed, they take twenty times as much memory
 
-#: A setter's value as it is shipped: a text, the items of a list, None where it is required.
+#: A setter's shipped value: a text, the items of a list, or None where it is required.
 ShippedValue = str | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedUseCase:
-    """What one directory that users deploy lets them set, by setter name, and asks of the cluster.
+    """The setters and requirements of one directory that users deploy.
 
-    ``requires`` are requirements in words, ``PersistentVolumeClaim PVC_NAME``: a value that is still to be set is
-    named by its setter. The folder of a package's options has setters alone.
+    ``requires`` are texts such as ``PersistentVolumeClaim PVC_NAME``, where the setter's name stands for a value that
+    is still to be set. The folder of a package's options has setters only.
     """
 
     setters: Mapping[str, ShippedValue]
@@ -67,8 +67,8 @@ class ShippedUseCase:
 class Manifest:
     """The content of ``packyard.json``; ``files`` names every file of the bundle but this one.
 
-    ``moved`` says of names that users knew where they went. A manifest of the older form, which told all of each
-    setter, keeps its bytes.
+    ``moved`` tells users what replaced a former setter. A manifest of the older form, which described each setter in
+    full, keeps its bytes.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Manifest:
     def parse(cls, data: bytes) -> Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         if len(data) > LIMIT:
-            raise IntegrityError(Problem(f"is longer than {LIMIT} bytes", file=FILE))
+            raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=FILE))
         return record.parse(data, partial(cls._read, data), kind="Bundle", file=FILE)
 
     @classmethod
@@ -105,7 +105,7 @@ class Manifest:
         )
 
     def to_bytes(self) -> bytes:
-        """Return the file's bytes, the same for equal manifests: a line a file, two a use case."""
+        """Return the file's bytes, the same for equal manifests, with a line for each file."""
         if self.old:
             return self.old
         head = {
@@ -122,11 +122,11 @@ class Manifest:
         return record.to_lines({**head, **moved, **self.extra, **lines}, levels={"useCases": 2, "files": 1})
 
     def verify(self, members: Iterable[Member]) -> None:
-        """Raise `IntegrityError` that names every file which differs, is missing or is extra; itself excepted."""
+        """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""
         self.compare(file_digests(members))
 
     def compare(self, found: Mapping[str, Digest]) -> None:
-        """Do so with the digests of files by their path."""
+        """Compare the digests of files by their paths, as `verify` does."""
         found = {path: digest for path, digest in found.items() if path != FILE}
         problems = [_difference(path, self.files.get(path), found.get(path)) for path in sorted({*self.files, *found})]
         if any(problems):
@@ -134,7 +134,7 @@ class Manifest:
 
 
 def file_digests(members: Iterable[Member]) -> dict[str, Digest]:
-    """Return what `Manifest.files` says of ``members``."""
+    """Return the digests of files as `Manifest.files` has them."""
     return {member.path: Digest.of(member.data) for member in members if member.path != FILE}
 
 

@@ -20,7 +20,7 @@ from packyard.errors import InputError, IntegrityError, Problem
 
 API_VERSION = "packyard/v1"
 
-#: No document is longer, in bytes, or deeper, or has more objects and lists, or more values.
+#: The limits of a document: its bytes, its depth, its objects and lists, its values.
 LIMIT = 8 * 1024 * 1024
 _DEPTH, _GROUPS, _VALUES = 64, 100_000, 500_000
 
@@ -167,7 +167,7 @@ def _wrong(expected: str, found: object) -> FaultError:
 def _document(data: bytes) -> object:
     """Read JSON; raise `ValueError` for what is not JSON, does harm, or could not be written again."""
     if len(data) > LIMIT:
-        raise ValueError(f"it is longer than {LIMIT} bytes")
+        raise ValueError(f"it is larger than {LIMIT} bytes")
     if data.count(b"{") + data.count(b"[") > _GROUPS or data.count(b",") > _VALUES:
         raise ValueError("it has too many values")
     document = json.loads(
@@ -186,7 +186,7 @@ def _document(data: bytes) -> object:
 
 
 def _items(value: object) -> Iterable[object]:
-    """Return what is in a value; `ValueError` for a text with half a character, which UTF-8 cannot hold."""
+    """Return the keys and values in a value; `ValueError` for a text with a lone surrogate, which UTF-8 cannot hold."""
     if isinstance(value, str):
         value.encode()
     if isinstance(value, dict):
@@ -197,7 +197,7 @@ def _items(value: object) -> Iterable[object]:
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key appears twice")
     return document
 
 

@@ -1,6 +1,6 @@
-"""How bundles are called: ``NAME@VERSION``; which names and versions are allowed, and which version is later.
+"""References to bundles, ``NAME@VERSION``: which names and versions are allowed, and how versions are ordered.
 
-One version has one spelling in a channel: ``1.2``, ``1.2.0`` and ``v1.2.0`` are the same (`identity`).
+A version has one spelling in a channel: ``1.2``, ``1.2.0`` and ``v1.2.0`` are the same version (`identity`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Order = tuple[Identity, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What a user asks for; without a version it means the latest.
+    """What a user asks for; without a version the latest one.
 
-    ``choice`` is what asks packyard to choose among versions in another way, ``^1`` say, which it cannot do yet.
+    ``choice`` is a range of versions, such as ``^1``, which is not supported yet.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Reference:
         return cls(name=name, version=version)
 
     def check_choice(self, versions: Sequence[str] = ()) -> None:
-        """Refuse a ``choice``, naming the latest and the last of the ``versions`` that there are."""
+        """Refuse a ``choice``, naming the latest of the ``versions`` that exist, and the last few."""
         if self.choice:
             latest = max(versions, key=newest, default="1.0")
             there = f"; it has {', '.join(reversed(versions[-5:]))}" if versions else ""
@@ -58,21 +58,21 @@ class Reference:
 
 
 def check_name(name: str) -> None:
-    """Refuse what is not a DNS label (RFC 1123): a bundle's name is used for directories, keys and objects."""
+    """Refuse a name that is not a DNS label (RFC 1123): it is used for directories, keys and objects."""
     if not _NAME.fullmatch(name):
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
         raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
 
 
 def check_version(version: str) -> None:
-    """Refuse what cannot be a version and a directory of a channel; the spelling (``2.7.0``, ``v2_7_0``) is kept."""
+    """Refuse what cannot be a version and a directory of a channel; its spelling (``2.7.0``, ``v2_7_0``) is free."""
     if not _VERSION.fullmatch(version):
         hint = "use a form such as 2.7.0, v2.7.0 or 2.7.0-rc.1"
         raise InputError(Problem(f"{version[:80]!r} is not a version", hint=hint))
 
 
 def identity(version: str) -> Identity:
-    """Return what is equal for the spellings of one version, and sorts versions as people expect.
+    """Return a key that is equal for all spellings of a version, and sorts versions as people expect.
 
     Numbers count as numbers, a pre-release comes before its release, ``dev`` before ``alpha``, ``post`` after the
     release: 1.9 < 1.10.dev1 < 1.10-alpha < 1.10-alpha.2 < 1.10-rc1 < 1.10 < 1.10.post1. A leading ``v``, zeros at the
@@ -86,7 +86,7 @@ def identity(version: str) -> Identity:
         release.pop()
     words = _WORDS.findall(match["rest"].lower())
     stage = 0 if not words else 1 if words[0] == "post" else -1
-    ranks: list[Any] = []  # as Semantic Versioning 2.0.0 section 11.4 has it: numbers below words; and dev below all
+    ranks: list[Any] = []  # Semantic Versioning 2.0.0, section 11.4: numbers before words; and dev before all
     for word in words:
         ranks += (0, int(word), "") if word.isdigit() else (-1, 0, "") if word == "dev" else (1, 0, word)
     return tuple(release), stage, tuple(ranks)
@@ -98,16 +98,16 @@ def order(version: str) -> Order:
 
 
 def newest(version: str) -> tuple[bool, Order]:
-    """Return the key by which the latest version is the highest: one that is no pre-release before all that are."""
+    """Return the key whose maximum is the latest version: every pre-release is lower than every other version."""
     key = order(version)
     return key[0][1] >= 0, key
 
 
 def same(asked: str, version: str) -> bool:
-    """Say whether a version is what is asked for, however it is spelled; build metadata that is asked for counts."""
+    """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
     return identity(asked) == identity(version) and asked.partition("+")[2] in ("", version.partition("+")[2])
 
 
 def is_prerelease(version: str) -> bool:
-    """Say whether ``version`` comes before the release that it names."""
+    """Return whether a version is a pre-release."""
     return identity(version)[1] < 0

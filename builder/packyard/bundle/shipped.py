@@ -1,6 +1,6 @@
-"""What the packyard.json of an untarred package still tells its user: the values that it was shipped with, what moved.
+"""The packyard.json of an untarred package: the values that it was shipped with, and what replaced former setters.
 
-A folder may lie in no package, and a package may have lost the file: then nothing is told.
+A directory may belong to no package, and a package may have lost the file: then there is nothing to tell.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from packyard.files import paths, regular
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shipped:
-    """The manifest of the package that a directory is of; ``path`` is the directory's in it."""
+    """The manifest of the package that a directory belongs to; ``path`` is the directory's path in it."""
 
     path: str = ""
     file: str = ""
@@ -27,15 +27,15 @@ class Shipped:
     moved: Mapping[str, str] = field(default_factory=dict)
 
     def values(self) -> dict[str, str | Sequence[str] | None]:
-        """Return the shipped value of each setter: a text, the items of a list, None for what is required."""
+        """Return the shipped value of each setter: a text, the items of a list, or None where it is required."""
         use_case = self.manifest.use_cases.get(self.path) if self.manifest else None
         return dict(use_case.setters) if use_case else {}
 
     def went(self, name: str) -> Problem | None:
-        """Say where a name went that is no setter any more; nothing of one that users never knew."""
+        """Return what replaced a former setter; None if the name never was one."""
         if name not in self.moved:
             return None
-        return Problem(f"{name} went: {self.moved[name]}", file=self.file, line=self._line())
+        return Problem(f"{name} is no longer a setter: {self.moved[name]}", file=self.file, line=self._line())
 
     def _line(self) -> int:
         before, found, _ = self.text.partition('\n  "moved":')
@@ -43,7 +43,7 @@ class Shipped:
 
 
 def find(directory: Path) -> Shipped:
-    """Read the packyard.json of the package that a directory is of; a damaged one is an `IntegrityError`."""
+    """Read the packyard.json of a directory's package; a damaged one is an `IntegrityError`."""
     root, here = paths.root_of(directory), os.path.realpath(directory)
     file = Path(root) / manifest.FILE
     if not regular.is_file(file):

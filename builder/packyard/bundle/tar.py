@@ -1,11 +1,11 @@
-"""The tar format, as little of it as bundles need, written and read here down to the byte.
+"""The part of the tar format that bundles need, written and read byte by byte.
 
 Why not ``tarfile``: its output changed between Python 3.8 and 3.9, and a bundle's identity is the digest of these
-bytes, on every Python to come. Its reader takes a damaged header for the end of the archive, and in versions that we
-run on a crafted size makes it loop for ever. What is written here is byte for byte what ``tarfile`` (USTAR) of
-Python 3.9 and later writes for the same names, so a stranger can rebuild a bundle without us; a test holds that.
+bytes on every future Python. Its reader takes a damaged header for the end of the archive, and in supported versions
+of Python a crafted size makes it loop forever. What is written here is byte for byte what ``tarfile`` (USTAR) of Python
+3.9 and later writes for the same names, so that a bundle can be rebuilt without packyard; a test holds that.
 
-Neither names nor sizes are judged here: that is ``archive``.
+Names and sizes are not checked here, but in ``archive``.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ FILE = "0"
 DIRECTORY = "5"
 
 MTIME = 315619200
-"""1980-01-02T00:00:00Z, the time of everything in a bundle.
+"""1980-01-02T00:00:00Z, the time of every file and directory in a bundle.
 
-Zero will not do: GNU tar calls 1970 "an implausibly old time stamp", and zip, to which people repack, begins with
-1980. The second of January is 1980 in every time zone.
+Not zero: GNU tar calls 1970 "an implausibly old time stamp", and zip, to which people repack, begins with 1980. The
+second of January is in 1980 in every time zone.
 """
 
 _BLOCK = 512
 RECORD = 10240
 _NAME, _PREFIX = 100, 155
 _EXTENSION_LIMIT = 64 * 1024
-_EXTENSIONS_LIMIT = 2 * 1024 * 1024  # of all extended headers together
+_EXTENSIONS_LIMIT = 2 * 1024 * 1024  # for all extended headers together
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
 class TarEntry(NamedTuple):
-    """One entry of an archive, as it stands there; ``kind`` is tar's type flag."""
+    """One entry of an archive; ``kind`` is tar's type flag."""
 
     name: str
     kind: str = FILE
@@ -44,7 +44,7 @@ class TarEntry(NamedTuple):
 
 
 def write(entries: Iterable[TarEntry]) -> bytes:
-    """Return the archive of ``entries`` in the order given; nothing but their fields has a say in its bytes."""
+    """Return the archive of ``entries`` in the order given; its bytes depend on their fields only."""
     parts = []
     for entry in entries:
         parts += [_header(entry), entry.data, bytes(-len(entry.data) % _BLOCK)]
@@ -55,8 +55,8 @@ def write(entries: Iterable[TarEntry]) -> bytes:
 def read(tar: bytes) -> Iterator[TarEntry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
-    Pax and GNU long names are understood; what else pax can change (a size, a sparse map) is refused, and so is what
-    readers take for different names: two names for one entry, or the format of star.
+    Pax and GNU long names are understood. Other pax records that change an entry (a size, a sparse map) are refused,
+    and so is what different readers give different names: two names for one entry, or the format of star.
     """
     position = extensions = 0
     name: str | None = None
@@ -72,7 +72,7 @@ def read(tar: bytes) -> Iterator[TarEntry]:
                 raise refusal(f"the extended headers are larger than {_EXTENSIONS_LIMIT} bytes")
             extended = _extended_name(header.kind, data)
             if name is not None and extended is not None:
-                raise refusal(f"{name!r} has another name too: {extended!r}")
+                raise refusal(f"{name!r} has a second name: {extended!r}")
             name = name if extended is None else extended
         else:
             yield TarEntry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
@@ -84,9 +84,9 @@ def read(tar: bytes) -> Iterator[TarEntry]:
 
 def _check_end(rest: bytes) -> None:
     if len(rest) < 2 * _BLOCK:
-        raise refusal("the archive has no end mark; it was cut off")
+        raise refusal("the archive has no end mark; it is truncated")
     if rest.count(0) != len(rest):
-        raise refusal("there is something behind the end of the archive")
+        raise refusal("there is data after the end of the archive")
 
 
 def _header(entry: TarEntry) -> bytes:
@@ -129,17 +129,17 @@ class _Header(NamedTuple):
 
     @classmethod
     def parse(cls, block: bytes, position: int) -> _Header:
-        """Read a header block; ``position`` is for the message."""
+        """Read a header block; messages name ``position``."""
         if len(block) < _BLOCK:
             raise refusal("the archive ends in the middle of a header")
         if _octal(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
             raise refusal(f"the header at byte {position} is damaged")
         magic = block[257:265]
         if magic not in (_MAGIC_POSIX, _MAGIC_GNU):
-            raise refusal(f"the header at byte {position} is in no format that is known here")
+            raise refusal(f"the header at byte {position} has an unknown format")
         name = _text(block[:_NAME])
         if magic == _MAGIC_POSIX and any(block[500:]):
-            raise refusal(f"the header at byte {position} has something behind its last field")
+            raise refusal(f"the header at byte {position} has data after its last field")
         if magic == _MAGIC_POSIX and block[345] != 0:
             name = f"{_text(block[345:500])}/{name}"
         kind = FILE if block[156] == 0 else chr(block[156])
@@ -199,5 +199,5 @@ def _pax_records(data: bytes) -> dict[str, str]:
 
 
 def refusal(message: str) -> IntegrityError:
-    """Return the error for an archive that is damaged or made to harm."""
+    """Return the error for an archive that is damaged or hostile."""
     return IntegrityError(Problem(message, hint="do not use this archive; fetch it again"))

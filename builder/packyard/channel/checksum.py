@@ -1,4 +1,4 @@
-"""The checksum file beside each bundle, for people with nothing but ``sha256sum -c``."""
+"""The checksum file beside each bundle, for ``sha256sum -c``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from packyard.channel.entry import IndexEntry
 
 LIMIT = 4096
-"""No checksum file is longer, in bytes."""
+"""The size of the largest checksum file, in bytes."""
 
 _LINE = re.compile(rb"([0-9a-f]{64}) [ *][^\n]+\r?\n?")
 
@@ -32,5 +32,5 @@ def parse(data: bytes, *, what: str) -> Digest:
     """Read the digest from a checksum file that `line` or ``sha256sum`` wrote for one file."""
     match = _LINE.fullmatch(data)
     if match is None:
-        raise IntegrityError(Problem("is not the checksum of one file", file=what))
+        raise IntegrityError(Problem("must be the checksum of one file", file=what))
     return Digest("sha256:" + match[1].decode())

@@ -1,4 +1,4 @@
-"""One line of an index: a published bundle, and what a reader needs to choose, fetch and check it."""
+"""An entry of an index: what a reader needs to choose a published bundle, to fetch and to check it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class IndexEntry:
     """A published bundle.
 
-    ``tar``, the digest of the uncompressed tar, is what it *is*; ``digest`` and ``size`` are those of the published
+    ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
     ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml.
     """
 
@@ -30,6 +30,11 @@ class IndexEntry:
     use_cases: tuple[str, ...] = ()
     model: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The key of its ``.tar.gz``."""
+        return bundle_key(self.name, self.version)
 
     @classmethod
     def of(cls, bundle: Bundle) -> IndexEntry:
@@ -73,7 +78,7 @@ class IndexEntry:
         return {**self.extra, **known}
 
     def verify(self, data: bytes) -> None:
-        """Raise `IntegrityError`, naming expected and found, unless ``data`` is the published ``.tar.gz``."""
+        """Raise `IntegrityError`, naming expected and found, unless this is the published ``.tar.gz``."""
         if len(data) != self.size:
             raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
         self.digest.verify(data, what=str(self))

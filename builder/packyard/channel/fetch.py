@@ -1,13 +1,10 @@
-"""Fetching: from what a user asks for to bytes that are what the channel says they are.
+"""Fetching: from the name that a user asks for to a bundle that has the digest which the channel gives.
 
-What the channel says is taken from its index; a channel of plain files without one is asked for a bundle's checksum
-file. That the channel itself tells the truth is the business of signatures, not of digests.
+The digest comes from the channel's index, or from a bundle's checksum file where a channel of plain files has no index.
+Digests do not prove that the channel itself is honest: that is for signatures.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
@@ -17,46 +14,12 @@ from packyard.channel.stores import MissingStoreError, NotFoundError, Store, Too
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from packyard.digest import Digest
+def fetch(store: Store, reference: str) -> Bundle:
+    """Fetch ``NAME`` (its latest version) or ``NAME@VERSION``, and verify it; size and digest come first.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """A ``.tar.gz`` (``data``) that has the ``digest`` which the channel names for this name and version.
-
-    ``tar`` is what its index says of the tar in it.
-    """
-
-    name: str
-    version: str
-    data: bytes
-    digest: Digest
-    tar: Digest | None = None
-
-    def open(self) -> Bundle:
-        """Verify every file against the manifest inside, and that it is the bundle asked for; nothing is written."""
-        what = f"{self.name}@{self.version}"
-        bundle = Bundle.open(self.data, what=what)
-        found = f"{bundle.manifest.name}@{bundle.manifest.version}"
-        if found != what:
-            raise IntegrityError(f"{what}: expected this bundle, found {found} in its place")
-        if self.tar not in (None, bundle.tar):
-            raise IntegrityError(f"{what}: expected the tar {self.tar}, found {bundle.tar}")
-        return bundle
-
-    def unpack(self, into: Path) -> Path:
-        """Verify as `open` does, then unpack as one new directory in ``into``, all or nothing, and return it."""
-        return self.open().unpack(into)
-
-
-def fetch(store: Store, reference: str) -> Fetched:
-    """Fetch ``NAME`` (its latest version) or ``NAME@VERSION``, and check size and digest before anything looks inside.
-
-    Raise `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
-    that are not what it says.
+    Raises `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
+    that are not what it lists.
     """
     asked = Reference.parse(reference)
     try:
@@ -69,23 +32,35 @@ def fetch(store: Store, reference: str) -> Fetched:
     entry = listed.resolve(asked.name, asked.version)
     data = _get(store, entry)
     entry.verify(data)
-    return Fetched(name=entry.name, version=entry.version, data=data, digest=entry.digest, tar=entry.tar)
+    bundle = _open(data, str(entry))
+    if bundle.tar != entry.tar:
+        raise IntegrityError(f"{entry}: expected the tar {entry.tar}, found {bundle.tar}")
+    return bundle
+
+
+def _open(data: bytes, expected: str) -> Bundle:
+    """Verify every file of a bundle against its manifest, and that it is the one that was asked for."""
+    bundle = Bundle.open(data, what=expected)
+    found = f"{bundle.manifest.name}@{bundle.manifest.version}"
+    if found != expected:
+        raise IntegrityError(f"{expected}: expected this bundle, found {found}")
+    return bundle
 
 
 def _get(store: Store, entry: IndexEntry) -> bytes:
     if entry.size > LIMIT:
-        raise IntegrityError(f"{entry}: is said to have {entry.size} bytes; a bundle has {LIMIT} at most")
+        raise IntegrityError(f"{entry}: the index lists {entry.size} bytes; a bundle has at most {LIMIT}")
     try:
-        return store.get(bundle_key(entry.name, entry.version), limit=entry.size)
+        return store.get(entry.key, limit=entry.size)
     except TooLongError as error:
         raise IntegrityError(f"{entry}: expected {entry.size} bytes, found more") from error
 
 
-def _fetch_without_index(store: Store, asked: Reference) -> Fetched:
+def _fetch_without_index(store: Store, asked: Reference) -> Bundle:
     asked.check_choice()
     if asked.version is None:
         hint = f"give a version: {asked.name}@VERSION"
-        raise UnavailableError(Problem("the channel has no index that would tell the latest version", hint=hint))
+        raise UnavailableError(Problem("the channel has no index that tells the latest version", hint=hint))
     key = checksum.key(asked.name, asked.version)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
@@ -94,4 +69,4 @@ def _fetch_without_index(store: Store, asked: Reference) -> Fetched:
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
     data = store.get(bundle_key(asked.name, asked.version))
     digest.verify(data, what=str(asked))
-    return Fetched(name=asked.name, version=asked.version, data=data, digest=digest)
+    return _open(data, str(asked))

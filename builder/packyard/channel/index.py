@@ -1,7 +1,7 @@
 """The index: what a channel says it holds.
 
-Today it is one JSON object, replaced as a whole; callers see only `read`, `record` and the value `Index`, so that it
-can become a small signed head with immutable nodes below it. An index only grows: an entry, once in, never changes.
+Today it is one JSON object, replaced as a whole. Callers only see `read`, `record` and the value `Index`, so that it
+can become a small signed head with immutable nodes below. An index only grows: an entry never changes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Index:
     def _read(cls, fields: Record) -> Index:
         entries = fields.take("entries", list_of(IndexEntry.parse))
         for name in names.repeated(map(str, entries)):
-            raise IntegrityError(Problem(f"{name} is there twice", file=KEY))
+            raise IntegrityError(Problem(f"{name} is listed twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
 
     def to_bytes(self) -> bytes:
@@ -55,10 +55,10 @@ class Index:
         return json_record.to_bytes({**self.extra, **known})
 
     def add(self, *entries: IndexEntry) -> Index:
-        """Return the index with ``entries`` in it; those that it has already change nothing.
+        """Return the index with more entries; those that it has already change nothing.
 
-        Raise `ConflictError`, naming every entry whose name and version are taken by other bytes, or whose version
-        is there in another spelling.
+        Raises `ConflictError`, naming every entry whose name and version have other bytes already, or whose version is
+        listed in another spelling.
         """
         entries = tuple(entries)
         names = {entry.name for entry in entries}
@@ -84,19 +84,19 @@ class Index:
         return replace(self, entries=tuple(sorted(others + [entry for _, entry in own], key=lambda entry: entry.name)))
 
     def versions(self, name: str) -> tuple[str, ...]:
-        """Return the versions of that name, the oldest first."""
+        """Return the versions of a name, the oldest first."""
         return tuple(sorted((entry.version for entry in self.entries if entry.name == name), key=reference.order))
 
     def check_choice(self, asked: reference.Reference) -> None:
-        """Refuse what asks to choose in a way that there is not, naming what there is."""
+        """Refuse a range of versions, naming the versions that exist."""
         if asked.choice:
             asked.check_choice([entry.version for entry in self._named(asked.name)])
 
     def resolve(self, name: str, version: str | None = None) -> IndexEntry:
-        """Return the one entry that is meant, or raise `InputError` with the nearest that there is.
+        """Return the entry that is asked for, or raise `InputError`, naming the nearest one.
 
-        Without a version it is the latest: the highest that is no pre-release, or the highest if all are. A version
-        may be spelled as one likes; build metadata (``+…``) that is asked for has to be there.
+        Without a version it is the latest: the highest that is not a pre-release, or the highest if all are. A version
+        may have any spelling, but its build metadata (``+…``) must match if it is given.
         """
         found = self._named(name)
         if version is None:
@@ -109,7 +109,7 @@ class Index:
         raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
 
     def _named(self, name: str) -> list[IndexEntry]:
-        """Return the entries of that name in the order of the index, or raise `InputError`."""
+        """Return the entries of a name in the order of the index, or raise `InputError`."""
         found = [entry for entry in self.entries if entry.name == name]
         if not found:
             hint = suggest(name, {entry.name for entry in self.entries})
@@ -124,12 +124,12 @@ def read(store: Store) -> Index:
     except MissingStoreError:
         raise
     except NotFoundError as error:
-        hint = "is this the place of a channel, and has it lost its index?"
+        hint = "is this a channel, and has it lost its index?"
         raise NotFoundError(*(Problem(each.message, file=each.file, hint=hint) for each in error.problems)) from error
 
 
 def record(store: Store, entries: Iterable[IndexEntry]) -> Index:
-    """Add ``entries`` to a channel's index, whoever else does so at the same time, and return what it is now."""
+    """Add entries to a channel's index, while others may do the same, and return the new index."""
     added = tuple(entries)
     for attempt in range(_ATTEMPTS):
         current = _current(store)
@@ -139,10 +139,10 @@ def record(store: Store, entries: Iterable[IndexEntry]) -> Index:
             return after
         data = after.to_bytes()
         if len(data) > LIMIT:
-            raise UnavailableError(Problem(f"would be longer than {LIMIT} bytes", file=KEY, hint="begin a new channel"))
+            raise UnavailableError(Problem(f"would be larger than {LIMIT} bytes", file=KEY, hint="start a new channel"))
         try:
             store.swap(KEY, data, None if current is None else Digest.of(current))
-        except ConflictError:  # somebody else was faster: look again, after a while that is not theirs
+        except ConflictError:  # another publisher was faster: try again after a random pause
             time.sleep(random.uniform(0, min(1.0, 0.01 * (attempt + 1))))
             continue
         return after
@@ -168,6 +168,6 @@ def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
             hint="a published version never changes: raise the version",
         )
     return Problem(
-        f"{present} is listed as {present.digest}, and the file is {entry.digest}: the same tar, compressed otherwise",
+        f"{present} is listed as {present.digest}, the file is {entry.digest}: the same tar, compressed differently",
         hint="publish the file that is listed",
     )

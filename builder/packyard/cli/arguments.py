@@ -1,4 +1,4 @@
-"""Arguments that many verbs have, each declared here once: how much is said, and in what form."""
+"""Arguments that many verbs share: the form of results, and how much is printed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ FORMS = ("text", "json")
 def add_output(parser: argparse.ArgumentParser, *forms: str) -> None:
     """Declare ``--output``; the first form is the default."""
     forms = forms or FORMS
-    parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=f"the form (default: {forms[0]})")
+    parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=f"output format (default: {forms[0]})")
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dry-run``."""
-    parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
 
 
 def add_wide(parser: argparse.ArgumentParser) -> None:
     """Declare ``--wide``."""
-    parser.add_argument("--wide", action="store_true", help="a line for each row, with all its text")
+    parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
 
 
 def add_story(parser: argparse.ArgumentParser) -> None:
-    """Declare how much of the story is told; ``packyard -q VERB`` means the same."""
+    """Declare ``--quiet`` and ``--verbose``; ``packyard -q VERB`` means the same."""
     parser.add_argument("-q", "--quiet", action="store_true", help="print results and problems only")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say files, requests and programs as they come")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print files, requests and programs in use")

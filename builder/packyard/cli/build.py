@@ -15,10 +15,12 @@ from packyard.source.workspace import Workspace
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     sources.add_names(parser)
-    parser.add_argument("--out", metavar="DIR", required=True, help="a folder of packages that were built")
+    parser.add_argument("--out", metavar="DIR", required=True, help="the folder to build packages into")
     parser.add_argument("--version", help="the version of the packages")
     parser.add_argument(
-        "--kustomization", action="store_true", help="write what each use case is as a kustomization instead"
+        "--kustomization",
+        action="store_true",
+        help="write the kustomization of each use case instead",
     )
     shared.add_output(parser)
     sources.add_argument(parser)
@@ -26,9 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build all packages beside their places first, so that a fault in one changes none."""
+    """Build all packages; if one is refused, none is changed."""
     if not arguments.version and not arguments.kustomization:
-        raise UsageError("packyard build: --version is missing; type packyard build --version 1.0.0 and the rest")
+        raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
     out_dir = Path(arguments.out)
@@ -37,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _kustomizations(workspace, names, out_dir, arguments.output)
     plan = fanout.plan(arguments, workspace)
     engine = fanout.engine(arguments, names)
-    built = catalogue.build(plan, names, out_dir, on=engine, done=fanout.progress(names))
+    with output.progress(names) as done:
+        built = catalogue.build(plan, names, out_dir, on=engine, done=done)
     fanout.finish(plan.cache_dir, (item.fault for item in built))
     if arguments.output == "json":
         output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
@@ -61,7 +64,7 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form:
             described = package.read(here, name)
             for use_case in described.use_cases:
                 path = f"{name}/{use_case.path}"
-                compose.plain(here, described, use_case)  # which refuses what kustomize would refuse later
+                compose.plain(here, described, use_case)  # refuses what kustomize would refuse later
                 written = kustomization.write(here, use_case, out_dir.resolve() / path)
                 folders[path] = {"kustomization.yaml": written}
     made = [out_dir / path for path in tree.write_folders(folders, out_dir)]

@@ -1,4 +1,4 @@
-"""The channel that a command line means, and how long it may take to answer."""
+"""The channel that a command line names, and how long it may take to answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 86_400.0
 
 
 def open_channel(address: str) -> Store:
-    """Open a channel; each request to it may take PACKYARD_TIMEOUT seconds, where that is set."""
+    """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
     return stores.open_store(address, patience=_patience(os.environ.get(_VARIABLE, "")))
 
 

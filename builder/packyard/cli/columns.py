@@ -1,4 +1,4 @@
-"""Tables of our own: they fit the terminal, 80 columns where there is none, and cut no names.
+"""Our own tables: they fit the terminal, or 80 columns, and cut no names.
 
 NAME        VALUE  SET
 NFS_SERVER         REQUIRED
@@ -19,9 +19,9 @@ _LEAST = 8
 
 
 def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, prose: int) -> Iterator[str]:
-    """Yield the header and the rows; without ``wide`` what is too long for the room ends in ``…``.
+    """Yield the header and the rows; without ``wide``, cells that are too long are cut, and end in ``…``.
 
-    A name that leaves no room for the other columns has a line of its own.
+    A name that leaves no space for the other columns has a line of its own.
     """
     shown = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     room = shutil.get_terminal_size().columns
@@ -42,7 +42,7 @@ def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, 
 
 
 def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
-    """Share the room: each column as narrow as can be read, then names as wide as they are, then the others evenly."""
+    """Return the widths of columns: at least readable, then names in full, then the others evenly."""
     fitted = [min(size, max(header, _LEAST)) for size, header in zip(widths, headers, strict=True)]
     free = room - 2 * (len(widths) - 1) - sum(fitted)
     for places in ([0], range(1, len(widths))):

@@ -1,4 +1,4 @@
-"""What may stand in the place of the last word: called by the code that `packyard completion` prints."""
+"""Completions of the last word of a command line: called by the script that `packyard completion` prints."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from packyard.cli import output
 from packyard.cli.flags import Declared
 from packyard.errors import PackyardError
 
-#: A verb's flags, each with the words that may stand behind it: none where any may, None where it takes none.
+#: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Take the words behind ``packyard``, the unfinished one last, and print what may stand there."""
+    """Take the words after ``packyard``, the unfinished one last, and print its completions."""
     words = [_expanded(word) for word in (arguments[1:] if arguments[:1] == ["--"] else arguments)] or [""]
     try:
         found = {candidate for candidate in _candidates(words) if candidate.startswith(words[-1])}
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _expanded(word: str) -> str:
-    """Return a word as the shell will hand it on, its quotes and ``~`` resolved as far as they are complete."""
+    """Return a word as the shell will pass it, without quotes and with ``~`` expanded as far as it is complete."""
     if word[:1] in ("'", '"'):
         word = word[1:].removesuffix(word[0])
     return os.path.expanduser(word) if word.startswith("~/") else word  # noqa: PTH111  # a text
@@ -62,7 +62,7 @@ def _candidates(words: list[str]) -> Iterator[str]:
 
 
 def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
-    """Return what a verb declares, or of `cfg` the command that stands behind it."""
+    """Return the flags of a verb; for `cfg`, those of its command."""
     declaring = import_module(f"packyard.cli.{module}")
     if verb == "cfg":
         declared = declaring.flags_of(before[0]) if before and before[0] in declaring.COMMANDS else Declared()
@@ -82,7 +82,7 @@ def _declared(flags: Declared) -> _Flags:
 
 
 def _arguments(words: Sequence[str], flags: _Flags) -> Iterator[str]:
-    """Yield the words that are neither flags nor their values."""
+    """Yield the words that are neither flags nor values of flags."""
     value = False
     for word in words:
         if not word.startswith("-") and not value:
@@ -96,7 +96,7 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
     elif verb in ("set", "explain", "enable", "disable"):
         directory, given = _split(verb, before)
         if not before and not _is_package(directory):
-            return  # a folder is wanted
+            return  # it has to be a folder
         if verb == "set":
             yield from _assignments(directory, word, given)
         elif verb == "explain":
@@ -128,7 +128,7 @@ def _is_package(directory: Path) -> bool:
 
 
 def _of_cfg(before: list[str], word: str) -> Iterator[str]:
-    """Offer the commands; behind a directory the names that a command can take, then a setter's values."""
+    """Yield the commands; after a directory, the names that the command takes, then a setter's values."""
     from packyard.cli.cfg import COMMANDS
 
     if not before:
@@ -140,7 +140,7 @@ def _of_cfg(before: list[str], word: str) -> Iterator[str]:
 
 
 def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]:
-    """Offer ``NAME=``; behind ``NAME=``, or behind a bare NAME, the values that its definition lists."""
+    """Yield ``NAME=``; after ``NAME=``, or after a bare NAME, the values that its definition lists."""
     name, equals, _ = word.partition("=")
     values = directories.setters(directory)
     if equals:

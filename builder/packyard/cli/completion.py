@@ -1,4 +1,4 @@
-"""Print what makes a shell complete packyard's verbs, flags, setter names and values.
+"""Print the script that makes a shell complete packyard's verbs, flags, setter names and values.
 
 eval "$(packyard completion bash)"          in ~/.bashrc
 eval "$(packyard completion zsh)"           in ~/.zshrc
@@ -11,8 +11,8 @@ import argparse
 
 from packyard.cli import output
 
-# bash breaks words at signs such as `=`, as other commands want it: they are put together again here by the blanks of
-# the line, and what bash will not replace, the pieces before the last one, is taken off what it is to insert.
+# bash also breaks words at characters such as `=`: they are joined again here, by the spaces of the line. The pieces of
+# a word before the last one, which bash does not replace, are removed from what it inserts.
 _BASH = """\
 _packyard() {
     local IFS=' ' words=() piece i
@@ -67,7 +67,7 @@ function __packyard_complete
 end
 complete -c packyard -f -a '(__packyard_complete)'
 """
-#: The code for each shell.
+#: The script for each shell.
 SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
@@ -77,6 +77,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the shell's code."""
+    """Print the shell's script."""
     output.data(SHELLS[arguments.shell].encode())
     return 0

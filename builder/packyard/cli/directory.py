@@ -1,7 +1,7 @@
-"""DIR, which may be left out: the one rule of all verbs.
+"""DIR, which may be omitted, by one rule for all verbs.
 
-The first word is DIR if it is a folder, but for NAME=VALUE and for the name of a setter of the package here; else DIR
-is ``.``. A word with a ``/`` is always DIR.
+The first word is DIR if it is a folder, unless it is NAME=VALUE or the name of a setter of the package in the working
+directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from packyard.setters.definition import Setter
 
-#: What --help says of it.
+#: The text about it in --help.
 HELP = """\
-DIR is the first word if it is a folder, else the folder here; a folder that is
-called like a setter is ./NAME."""
+DIR is the first word if it is a folder, otherwise the working directory; write
+./NAME for a folder with the name of a setter."""
 
 _HERE = Path()
 _KRMFILES = ("Krmfile", "Kptfile")
 
 
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "") -> None:
-    """Declare DIR, and behind it what the usage calls ``rest``, as ``words``."""
+    """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
     parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
     parser.epilog = "\n".join(filter(None, (help, HELP)))
     parser.add_argument("words", metavar="[DIR]", nargs="*", help="see below")
@@ -37,15 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
 def split(
     words: Sequence[str], what: str = "a setter", names: Callable[[Path], Sequence[str]] | None = None
 ) -> tuple[Path, list[str]]:
-    """Return DIR and the words behind it; a first word that can be neither is refused.
+    """Return DIR and the words after it; refuse a first word that is neither DIR nor a known name.
 
-    ``names`` says which names may stand in the place of DIR, by default those of the setters here and below; ``what``
-    is what they are names of.
+    ``names`` returns the names that may come first instead of DIR, by default those of the setters of the package here
+    and those below; ``what`` says what they name.
     """
     first = words[0] if words else os.curdir
     if not words or "=" in first.partition("/")[0]:
         return _HERE, list(words)
-    if os.path.isdir(first):  # noqa: PTH112  # not an empty text
+    if os.path.isdir(first):  # noqa: PTH112  # a text, which may be empty
         if names is None and "/" not in first and first not in (os.curdir, os.pardir) and _is_setter_here(first):
             if len(words) > 1 and "=" in words[1]:
                 choice = f"type ./{first} for the folder, or {first}=VALUE for the setter"
@@ -57,20 +57,20 @@ def split(
         return _HERE, list(words)
     where = f", nor {what} of the package here" if what else ""
     hint = suggest(first, known) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
-    raise InputError(Problem(f"is no directory{where}", file=first, hint=hint))
+    raise InputError(Problem(f"is not a directory{where}", file=first, hint=hint))
 
 
 def only(words: Sequence[str], verb: str) -> Path:
-    """Return the DIR of a verb that takes nothing else."""
+    """Return DIR for a verb that takes nothing else."""
     directory, rest = split(words, "", lambda _: ())
     if rest:
         hint = f"type packyard {verb} {directory}"
-        raise UsageError(f"packyard {verb}: there is no place for {rest[0]!r} behind DIR; {hint}")
+        raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
 
 
 def setters(directory: Path) -> dict[str, list[str]]:
-    """Return the setters of a package, or of those below, in either spelling, each with the values that it lists."""
+    """Return the setters of a package, or of those below, each with the values to choose from."""
     from packyard.files.tree import Tree
     from packyard.options import values
     from packyard.setters.kpt.package import KptPackage
@@ -98,7 +98,7 @@ def _listed(setter: Setter) -> list[str]:
     return [*setter.enum_values, *choices, *_BOOLEANS.get(setter.type, ())]
 
 
-#: What stands for a truth value, by the names that Krmfiles and kpt have for its type.
+#: The values of a boolean, by the names of its type in Krmfiles and kpt.
 _BOOLEANS = dict.fromkeys(("boolean", "bool"), ("true", "false"))
 
 
@@ -109,18 +109,18 @@ def _setters_below(directory: Path) -> Sequence[str]:
 def _known(names: Callable[[Path], Sequence[str]]) -> Sequence[str]:
     try:
         return names(_HERE)
-    except PackyardError:  # here is no package, or one that cannot be read
+    except PackyardError:  # there is no package here, or it cannot be read
         return []
 
 
 def _is_setter_here(word: str) -> bool:
-    """Say whether the package here has a setter of this name; most folders are ruled out without parsing."""
+    """Return whether the package here has a setter of this name; most names are ruled out without parsing."""
     from packyard.files import regular
 
     for name in filter(os.path.isfile, _KRMFILES):
         try:
             if os.fsencode(word) in regular.read(name):
                 return word in _known(_setters_below)
-        except PackyardError:  # it cannot be read; if it is what is meant, the verb says so
+        except PackyardError:  # if this package is meant, the verb reports it
             return False
     return False

@@ -1,4 +1,4 @@
-"""Flags as the commands of kustomize read them: anywhere between the arguments, ``--`` ends them.
+"""Flags as kustomize's commands parse them: anywhere between the arguments, ended by ``--``.
 
 ``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from packyard.dataclass import dataclass
 from packyard.errors import UsageError
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
@@ -14,13 +15,13 @@ _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 _RECURSE = "recurse-subpackages"
 
 
+@dataclass(frozen=True, slots=True)
 class Flags:
     """The arguments, and the values of the flags that were given."""
 
-    def __init__(self, arguments: list[str], switches: dict[str, bool], values: dict[str, list[str]]) -> None:
-        self.arguments = arguments
-        self.switches = switches
-        self.values = values
+    arguments: list[str]
+    switches: dict[str, bool]
+    values: dict[str, list[str]]
 
     def text(self, name: str) -> str:
         """Return the last value that was given for a flag, or an empty text."""
@@ -28,11 +29,11 @@ class Flags:
 
 
 class Declared:
-    """The flags of a command, for those who parse its words and for those who complete them.
+    """The flags of a command, to parse its words and to complete them.
 
-    ``switches`` are on or off, and have a default; ``values`` are flags that take a value, with the words that may
-    stand there, none where any may; ``short`` has letters for them. With ``numbers`` a word such as ``-1`` is an
-    argument.
+    ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
+    choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
+    is an argument.
     """
 
     def __init__(
@@ -49,13 +50,13 @@ class Declared:
         self.numbers = numbers
 
     def parse(self, words: Sequence[str]) -> Flags:
-        """Read words."""
+        """Parse words."""
         found = Flags([], dict(self.switches), {})
         rest = list(words)
         while rest:
             word = rest.pop(0)
             if word == "--":
-                found.arguments += rest
+                found.arguments.extend(rest)
                 break
             if word == "-" or not word.startswith("-") or (self.numbers and word[1].isdigit()):
                 found.arguments.append(word)

@@ -1,10 +1,10 @@
-"""KRM functions: a ResourceList on standard input, the same with its fields set on standard output.
+"""KRM functions: read a ResourceList on standard input, print the result on standard output.
 
-  packyard fn apply-setters    give setters the values of the configuration, in every field that a comment tags
-  packyard fn create-setters   put a comment behind every field that shows a value of the configuration
-  packyard fn list-setters     say what setters there are
+  packyard fn apply-setters    set every field whose comment names a setter, by the values of the function config
+  packyard fn create-setters   add a comment to every field that has a value of the function config
+  packyard fn list-setters     list the setters
 
-kpt and kustomize start them:
+kpt and kustomize run them:
 
   kpt fn eval DIR --exec "packyard fn apply-setters" -- NAME=VALUE...
   kpt fn render DIR --allow-exec       with exec: packyard fn apply-setters in the Kptfile's pipeline
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer in one write, once all is decided: nothing at all would make kpt delete the package."""
+    """Print the whole result in one write: kpt deletes the package if it reads nothing."""
     outcome = function.run(arguments.function, output.read("a ResourceList"))
     output.data(outcome.output)
     streams.flush()

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetch, verify, unpack; print the new directory."""
+    """Fetch, verify and unpack a package; print the new directory."""
     bundle = _fetch(arguments.channel, arguments.reference) if arguments.channel else _carried(arguments.reference)
     into = Path(arguments.into)
     try:
@@ -49,7 +49,7 @@ def _fetch(channel: str, reference: str) -> Bundle:
     from packyard.channel.fetch import fetch
     from packyard.cli.channels import open_channel
 
-    return fetch(open_channel(channel), reference).open()
+    return fetch(open_channel(channel), reference)
 
 
 def _carried(reference: str) -> Bundle:
@@ -60,7 +60,7 @@ def _carried(reference: str) -> Bundle:
     asked = Reference.parse(reference)
     asked.check_choice([__version__])
     if asked.version is not None and not same(asked.version, __version__):
-        hint = "name the channel that has it: --from CHANNEL"
+        hint = "name a channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
     plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
     ((packed, fault),) = catalogue.pack(plan, [asked.name], on=None)

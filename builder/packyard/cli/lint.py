@@ -1,6 +1,6 @@
-"""Say what is wrong with packages: those whose sources are here, or any folder with a Krmfile.
+"""Report what is wrong with packages: those of a workspace, or any folder with a Krmfile.
 
-Exit code 1 where anything is found that is an error.
+The exit code is 1 if any finding is an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from packyard.yaml.document import decode
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    targets = "packages, or folders (default: all packages of the workspace around, else the package here)"
+    targets = "packages or folders (default: all packages of the workspace, otherwise the package here)"
     parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
     shared.add_output(parser)
     sources.add_argument(parser)
@@ -37,13 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lint every target and print the findings; a folder is a user's copy, in which required values may be set."""
+    """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
     here = _workspace(arguments)
     folders = [target for target in arguments.targets if Path(target).is_dir()] if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
     copies = [copy for folder in folders for copy in _copies(Path(folder))]
     if names and not here:
-        raise InputError(Problem(f"is no directory, and no {FILE} here or above has it as a package", file=names[0]))
+        message = f"is not a directory, and there is no {FILE} here or above"
+        raise InputError(Problem(message, file=names[0]))
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _workspace(arguments: argparse.Namespace) -> Workspace | None:
-    """Return the workspace that is named or around; without one, targets are folders, by default the one here."""
+    """Return the workspace that is named, or the one around, or None: then targets are folders."""
     if arguments.workspace:
         return sources.find(arguments)
     here = find(Path.cwd())
@@ -81,11 +82,11 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
 
 
 def _judges(workspace: Workspace) -> list[Judge]:
-    """Return the judges of the versions that the workspace lists; without their packages there are none."""
+    """Return the judges of the versions that the workspace lists; none without the packages that they need."""
     missing = judges.missing()
     if missing:
         output.warning(
-            f"not checked: the schemas of Kubernetes and of custom resources, for want of {' and '.join(missing)} "
+            f"not checked: the schemas of Kubernetes and of custom resources, which need {' and '.join(missing)} "
             f"({judges.EXTRA})"
         )
         return []
@@ -101,14 +102,14 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
 
 
 def _of_parts(here: Workspace) -> list[Finding]:
-    """Find what is wrong with the parts of a workspace, all of them beside each other."""
+    """Find what is wrong with the parts of a workspace, compared with each other."""
     bases = here.root_dir.glob("bases/**/*.yaml")
     overlays = here.root_dir.glob("overlays/*/*/kustomization.yaml")
     return [*parts.check(*({str(file): regular.read(file) for file in files} for files in (bases, overlays)))]
 
 
 def _of_options(directory: Path) -> Iterator[Finding]:
-    """Find components that do not apply to a use case, or not together."""
+    """Find enabled components that do not apply to a use case, or not together."""
     from packyard.options import values
     from packyard.render.builtin import find as find_kustomization
     from packyard.render.builtin import try_components
@@ -124,7 +125,7 @@ def _of_options(directory: Path) -> Iterator[Finding]:
 
 
 def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:
-    """Compose packages, or find them composed."""
+    """Compose packages, or find them in the cache."""
     from packyard.build.composing import Composing
     from packyard.source import whole
 

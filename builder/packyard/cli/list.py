@@ -1,4 +1,4 @@
-"""Show the packages of a channel, or those whose sources are here."""
+"""List the packages of a channel, of the workspace here, or of packyard's own catalogue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List them, a row each."""
+    """List packages, a row for each."""
     if arguments.channel:
         return _list_channel(arguments)
     workspace = sources.find(arguments, carried=True)
@@ -71,19 +71,19 @@ def _list_channel(arguments: argparse.Namespace) -> int:
 
 
 def _use_cases(item: Package, *, wide: bool) -> str:
-    """Say how many there are, or which."""
+    """Return the number of use cases, or their paths."""
     return ", ".join(use_case.path for use_case in item.use_cases) if wide else str(len(item.use_cases))
 
 
 def _short(text: str) -> str:
-    """Return what a table or a sentence shows of a fact: a channel may say much."""
+    """Return a fact as a table or a message shows it: a channel may have a long one."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def _chosen(
     arguments: argparse.Namespace, items: Sequence[Item], model: Callable[[Item], Mapping[str, str]]
 ) -> list[Item]:
-    """Return the items of the model's facts that were asked for; that there is none is an error which names what is."""
+    """Return the items with the facts that were asked for; if there is none, raise an error that names what exists."""
     found = list(items)
     for fact in _FACTS:
         wanted = getattr(arguments, fact)
@@ -92,6 +92,6 @@ def _chosen(
         known = {model(item).get(fact, "") for item in found} - {""}
         found = [item for item in found if model(item).get(fact) == wanted]
         if not found:
-            there = f"there is {', '.join(map(_short, sorted(known)[:20]))}" if known else "none says its own"
-            raise InputError(f"no package of {fact} {wanted!r}: {suggest(wanted, known) or there}")
+            there = f"known: {', '.join(map(_short, sorted(known)[:20]))}" if known else f"no package has a {fact}"
+            raise InputError(f"no package with {fact} {wanted!r}: {suggest(wanted, known) or there}")
     return found

@@ -1,7 +1,7 @@
 """``packyard VERB …``: finds the verb, runs it, and turns what was raised into an exit code.
 
-0 done, 1 refused, 2 wrong usage, 3 a bug of ours, 130 interrupted. Each verb is a module with ``add_arguments`` and
-``run``, or with a ``main`` of its own; only the one that is asked for is imported.
+0 done, 1 refused, 2 wrong usage, 3 a bug in packyard, 130 interrupted. Each verb is a module with ``add_arguments`` and
+``run``, or with its own ``main``; only the module of the verb in use is imported.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
 
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
-    "list": ("list", "show the packages of a channel, or of the catalogue"),
+    "list": ("list", "list the packages of a channel, or of the catalogue"),
     "get": ("get", "fetch a package, verify it and unpack it"),
-    "setters": ("setters", "show what can be set in a package, and what has to be"),
-    "set": ("set", "set values, changing nothing but their fields"),
-    "explain": ("explain", "show every field that a setter reaches, and through what"),
-    "enable": ("enable", "switch on an option of a use case; without a name, list them"),
-    "disable": ("disable", "switch an option of a use case off again"),
-    "undo": ("undo", "take the last change back, and the one before it"),
-    "render": ("render", "build a use case's manifests, once all required is set"),
-    "lint": ("lint", "say what is wrong with packages"),
+    "setters": ("setters", "list the setters of a package, and which must be set"),
+    "set": ("set", "set values; no other byte of the package changes"),
+    "explain": ("explain", "show every field that a setter changes, and how"),
+    "enable": ("enable", "enable an option of a use case; without a name, list options"),
+    "disable": ("disable", "disable an option of a use case"),
+    "undo": ("undo", "undo the last change; again, the one before it"),
+    "render": ("render", "print a use case's manifests, once all required values are set"),
+    "lint": ("lint", "report what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
-    "fn": ("fn", "KRM functions for kpt and kustomize, apply-setters say"),
-    "completion": ("completion", "print what makes a shell complete names and values"),
+    "fn": ("fn", "KRM functions for kpt and kustomize, such as apply-setters"),
+    "completion": ("completion", "print the script that completes names and values in a shell"),
     "version": ("version", "print the version"),
 }
-#: What may stand before the verb.
+#: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 _HELP = ("-h", "--help", "help")
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     streams.open_missing()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    gc.disable()  # a command is over before a collection would pay
+    gc.disable()  # commands are too short for it to pay
     try:
         code = _run(words)
         streams.flush()
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
-    """Say what nothing foresaw: a file that the system refuses, or else a bug, with all that helps to mend it."""
+    """Report an unexpected error: a file that the system refuses, or a bug, with all that helps to fix it."""
     if isinstance(error, OSError) and (problem := _refused_by_system(error)):
         output.refusal(UnavailableError(problem))
         return 1
@@ -82,9 +82,9 @@ def _refused_by_system(error: OSError) -> Problem | None:
     if isinstance(error.filename, str | bytes) and error.strerror:
         return Problem(error.strerror, file=os.fsdecode(error.filename))
     try:
-        os.getcwd()  # noqa: PTH109  # what pathlib asks, too
+        os.getcwd()  # noqa: PTH109  # as pathlib does
     except OSError:
-        return Problem("the folder here is gone; go to one that is there: cd DIR")
+        return Problem("the working directory is gone; change to one that exists: cd DIR")
     return None
 
 
@@ -107,7 +107,7 @@ def _run(words: list[str]) -> int:
     if verb not in VERBS and verb != "complete":
         raise UsageError(_unknown(verb))
     module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
-    if hasattr(module, "main"):  # a verb with a command line of its own
+    if hasattr(module, "main"):  # the verb parses its own command line
         return int(module.main(rest))
     from packyard.cli import parser
 
@@ -116,19 +116,19 @@ def _run(words: list[str]) -> int:
 
 def _unknown(word: str) -> str:
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
-    found = f"no flag {word!r} before a verb" if word.startswith("-") else f"no verb {word!r}"
-    return f"packyard: {found}" + (f" ({hint})" if hint else "") + "; packyard help lists them"
+    found = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
+    return f"packyard: {found}" + (f" ({hint})" if hint else "") + "; packyard help lists all"
 
 
 def _help() -> str:
-    lines = [f"packyard {__version__}: packages for Kustomize, assembled, set, packed and published", ""]
+    lines = [f"packyard {__version__}: assemble, set, pack and publish packages for Kustomize", ""]
     lines += [f"  packyard {verb:<10} {text}" for verb, (_, text) in VERBS.items()]
     more = (
         "",
-        "packyard VERB --help, or packyard help VERB, tells more about one. Before a verb:",
+        "packyard VERB --help, or packyard help VERB, describes a verb. Flags before the verb:",
         "",
         "  -q, --quiet    print results and problems only",
-        "  -v, --verbose  say files, requests and programs as they come",
+        "  -v, --verbose  also print files, requests and programs in use",
         "  -V, --version  print the version",
     )
     return "\n".join([*lines, *more])

@@ -1,15 +1,15 @@
-"""The border between packyard and a reader: all that verbs print goes through here, and nothing else prints.
+"""Printing: all that verbs print goes through here.
 
-Results go to stdout, the story and problems to stderr. Text for people is cleaned: what a package, a channel or a file
-name brings cannot move the cursor, begin a line or turn the text, on a terminal or in a pipe. JSON, diffs and `data`
-are for programs, and exact.
+Results go to stdout; messages and problems go to stderr. Text for people is cleaned: text from a package, a channel or
+a file name cannot move the cursor, start a line or reorder text. JSON, diffs and `data` are for programs, and exact.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from packyard.cli import streams
 from packyard.errors import PackyardError, on_one_line
@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # `version` does without pathlib
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Whether stories are told, and whether details are; `main` learns both from the command line.
+#: Whether messages are printed, and whether details are; set from the command line.
 quiet = False
 verbose = False
 
@@ -29,43 +29,43 @@ def line(text: str = "") -> None:
 
 
 def page(text: str) -> None:
-    """Print a result whose lines are our own: help, a table of kustomize's."""
+    """Print a result of several lines: help, a table of kustomize's."""
     streams.write(_bytes(_cleaned(text) + "\n"))
 
 
 def data(content: bytes) -> None:
-    """Print a result that is the user's own, manifests say, byte for byte."""
+    """Print a result byte for byte, such as manifests."""
     streams.write(content)
 
 
 def read(what: str) -> bytes:
-    """Return all of standard input; somebody at a terminal is told what is waited for."""
+    """Return all of standard input; at a terminal, first print what is expected."""
     if sys.stdin.isatty():
         story(f"reading {what} from the terminal, up to Ctrl-D")
     return streams.read()
 
 
 def story(text: str) -> None:
-    """Tell what happens, in one line on stderr."""
+    """Print a message in one line on stderr, unless quiet."""
     if not quiet:
         streams.write(_bytes(_masked(on_one_line(text)) + "\n"), "stderr")
 
 
 def detail(text: str) -> None:
-    """Tell what only ``--verbose`` asks for."""
+    """Print a message that only ``--verbose`` asks for."""
     if verbose:
         streams.write(_bytes(_masked(on_one_line(text)) + "\n"), "stderr")
 
 
 def problem(text: str) -> None:
-    """Say on stderr what is wrong. Further lines are indented, so that none can pass for a message of its own."""
+    """Print a problem on stderr. Further lines are indented, so that they do not look like other messages."""
     first, *more = _masked(_cleaned(text)).split("\n")
     lines = [first, *(f"  {each}" if each and not each.startswith("  ") else each for each in more)]
     warning("\n".join(lines))
 
 
 def warning(text: str) -> None:
-    """Say on stderr what has to be said even when quiet; that stderr is gone is no reason to stop."""
+    """Print on stderr even when quiet; do not fail if stderr is closed."""
     try:
         streams.write(_bytes(_masked(_cleaned(text)) + "\n"), "stderr")
     except (PackyardError, streams.Closed):
@@ -73,35 +73,45 @@ def warning(text: str) -> None:
 
 
 def refusal(error: PackyardError) -> None:
-    """Say everything that is wrong, a problem each."""
+    """Print every problem of an error."""
     for each in error.problems:
         problem(str(each))
 
 
 def counted(number: int, noun: str) -> str:
-    """Say how many there are of something: ``1 error``, ``2 errors``."""
+    """Return a number with its noun: ``1 error``, ``2 errors``."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-class Progress:
-    """One line on stderr that says how far a command is; where that is a terminal, and until it is done."""
+@contextmanager
+def progress(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how many of several things are done, and the last one, as the caller is told their places."""
+    if not sys.stderr.isatty() or len(names) < 2 or quiet:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self.count = 0
-        self.shown = sys.stderr.isatty() and len(names) > 1 and not quiet
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}", markup=False))
+    shown = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        auto_refresh=False,  # by a thread, and processes are only forked where there is one thread
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    with shown:
+        task = shown.add_task("", total=len(names))
 
-    def done(self, place: int) -> None:
-        """Count one more, the one at a place among the names."""
-        self.count += 1
-        if self.shown:
-            last = self.count == len(self.names)
-            text = "" if last else on_one_line(f"{self.count}/{len(self.names)} {self.names[place]}")
-            streams.write(_bytes(f"\r{text}\x1b[K"), "stderr")
+        def done(place: int) -> None:
+            shown.update(task, advance=1, description=on_one_line(names[place]), refresh=True)
+
+        yield done
 
 
 def json_result(value: object) -> None:
-    """Print a result as JSON; what would act on a terminal is escaped as JSON does it, and means the same."""
+    """Print a result as JSON; characters that act on a terminal are escaped, which means the same."""
     import json
 
     text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -117,10 +127,9 @@ def _in_json(sign: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False, prose: int = 0) -> None:
-    """Print a table that fits the terminal, or 80 columns; names, the first column, are never cut.
+    """Print a table that fits the terminal, or 80 columns; the first column, names, is never cut.
 
-    The last columns, as many as ``prose`` says, have a line each of their own. With ``wide`` every row is one line with
-    all its text.
+    The last ``prose`` columns have a line each of their own. With ``wide``, every row is one line with all its text.
     """
     from packyard.cli import columns as layout
 
@@ -130,13 +139,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool =
 
 
 def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
-    """Print what changes in a directory as one diff, which `patch -p1` takes where one stands.
+    """Print the changes in a directory as one diff, for `patch -p1` in the working directory.
 
-    ``files`` are paths from the directory with the bytes before and after. Where not all are below the working
-    directory, the diff is for the folder that holds them, and the story says so.
+    ``files`` maps paths, relative to the directory, to the bytes before and after. Where not all are below the working
+    directory, the diff is for the folder that holds them all, and a message says so.
     """
-    here = os.getcwd()  # noqa: PTH109  # plain paths, which need not be there
-    for root in (os.path.abspath(directory), os.path.realpath(directory)):  # noqa: PTH100  # as named, as it is
+    here = os.getcwd()  # noqa: PTH109  # plain paths, which need not exist
+    for root in (os.path.abspath(directory), os.path.realpath(directory)):  # noqa: PTH100  # as named, without links
         whole = {os.path.normpath(os.path.join(root, path)): both for path, both in files.items()}  # noqa: PTH118
         base = os.path.commonpath([root, *map(os.path.dirname, whole)])
         if os.path.commonpath([base, here]) == here:
@@ -144,15 +153,15 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
             break
     else:
         if files:
-            story(f"the paths of this diff are those below {base}: patch -p1 -d {base}")
+            story(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
     for file, (before, after) in sorted(whole.items()):
         streams.write(_diff(before, after, os.path.relpath(file, base)))
 
 
 def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:
-    """Return a unified diff that ``patch`` and ``git apply`` accept; nothing where nothing differs.
+    """Return a unified diff for ``patch`` and ``git apply``; empty where nothing differs.
 
-    Without ``before`` the file is new, without ``after`` it is removed.
+    The file is new without ``before``, and removed without ``after``.
     """
     import difflib
 
@@ -164,7 +173,7 @@ def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:
 
 
 def _quoted(name: str) -> str:
-    """Write a file's name as git does: one with a control, a quote or a backslash in quotes, one with a blank ended."""
+    """Return a file's name as git writes it: special characters quoted, a name with a space ended by a tab."""
     if not any(sign < " " or sign in '"\\\x7f' for sign in name):
         return name + "\t" if " " in name else name
     return '"' + "".join(f"\\{ord(sign):03o}" if sign < " " or sign in '"\\\x7f' else sign for sign in name) + '"'

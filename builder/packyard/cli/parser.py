@@ -1,4 +1,4 @@
-"""Arguments of verbs that are read by `argparse`: all but `set`, which has to start fast, and kustomize's own."""
+"""Verbs whose arguments `argparse` parses: all but `set`, which must start fast, and kustomize's own commands."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from packyard.errors import UsageError, suggest
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that prints through `output`, and raises `UsageError` instead of leaving the program."""
+    """An argument parser that prints through `output`, and raises `UsageError` instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line in one sentence that says what to type next."""
+        """Refuse the command line in one sentence with what to type next."""
         message = message.removeprefix("argument ")
         missing = message.removeprefix("the following arguments are required: ")
         if missing != message:
             message = f"{missing} {'are' if ', ' in missing else 'is'} missing"
-        raise UsageError(f"{self.prog}: {message}; {self.prog} --help says how to call it")
+        raise UsageError(f"{self.prog}: {message}; {self.prog} --help shows the usage")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
-        """Refuse words that mean nothing to the verb."""
+        """Refuse words that the verb does not take."""
         for word in words:
             if not word.startswith("-"):
-                self.error(f"there is no place for {word!r}")
+                self.error(f"unexpected argument {word!r}")
             hint = suggest(word.partition("=")[0], [*self.flags(), "--help"])
-            self.error(f"there is no flag {word!r}" + (f" ({hint})" if hint else ""))
+            self.error(f"unknown flag {word!r}" + (f" ({hint})" if hint else ""))
 
     def flags(self) -> dict[str, Sequence[str] | None]:
-        """Return the flags, each with the words that may stand behind it: None where it takes none."""
+        """Return the flags, each with the values to choose from: None where it takes no value."""
         return {
             name: None if action.nargs == 0 else [str(choice) for choice in action.choices or ()]
             for action in self._actions
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def make(module: Any, verb: str) -> Parser:
-    """Return a verb's parser, by what its module declares."""
+    """Return a verb's parser, with the arguments that its module declares."""
     parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__ or ""), allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(parser)
@@ -53,14 +53,14 @@ def make(module: Any, verb: str) -> Parser:
 
 
 def _wrapped(text: str) -> str:
-    """Break the lines of paragraphs for the terminal; indented lines, examples say, stay."""
+    """Wrap paragraphs to the width of the terminal; indented lines, such as examples, stay."""
     room = min(get_terminal_size().columns, 100) - 2
     paragraphs = text.strip().split("\n\n")
     return "\n\n".join(each if each.startswith("  ") else fill(each, room) for each in paragraphs)
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:
-    """Read the words by what the verb's module declares, and run it."""
+    """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
     try:
         parsed, rest = parser.parse_known_intermixed_args(words)

@@ -1,7 +1,7 @@
 """Build packages and publish them to a channel: a folder that any web server can serve.
 
-Another tar under a name and version that are published is refused; the same one changes nothing. A folder that is
-missing or empty becomes a channel; one that holds other things is refused.
+Publishing another tar under a published name and version is refused; the same tar changes nothing. A folder that is
+missing or empty becomes a channel; one with other content is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build everything first, then publish: a fault in one package publishes none."""
+    """Build all packages first, then publish: if one is refused, none is published."""
     workspace = sources.find(arguments)
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
@@ -36,13 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     channel = open_channel(arguments.to)
     plan = fanout.plan(arguments, workspace)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        engine, progress = fanout.engine(arguments, names), fanout.progress(names)
-        packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
+        engine = fanout.engine(arguments, names)
+        with output.progress(names) as progress:
+            packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
         fanout.finish(plan.cache_dir, (item.fault for item in packed))
         done = publish(channel, [item.file for item in packed])
     if arguments.output == "json":
-        output.json_result([{**item.entry.document(), "key": item.key, "status": item.status} for item in done])
+        output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
         return 0
-    for item in done:
-        output.line(f"{item.status:<10} {item.key}  {item.entry.digest}  tar {item.entry.tar}")
+    for entry, status in done:
+        output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
     return 0

@@ -1,4 +1,4 @@
-"""Print a use case's manifests, for `kubectl apply -f -`; refused while something that is required is not set."""
+"""Print a use case's manifests, for `kubectl apply -f -`; refused while a required value is not set."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser)
     shared.add_output(parser, "yaml", "json")
     parser.add_argument(
-        "--built-in", action="store_true", help="build it ourselves, though a kustomize or kubectl is here"
+        "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Render by the kustomize or kubectl on PATH, else by our own build."""
+    """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     directory = directories.only(arguments.words, "render")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")

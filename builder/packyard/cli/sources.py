@@ -1,5 +1,5 @@
-"""Which sources a command line means: the workspace around the working directory, for some verbs else the catalogue
-that packyard carries. And which packages of them: those that it names, else all.
+"""The sources that a command line names: the workspace around the working directory, or for some verbs the catalogue
+that packyard carries; and the packages in it, all if none is named.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from packyard.source.workspace import Workspace
 
 def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
-    otherwise = ", else packyard's own catalogue" if carried else ""
+    otherwise = ", otherwise packyard's own catalogue" if carried else ""
     parser.add_argument(
         "--workspace", metavar="DIR", help=f"the folder with packyard.yaml (default: here or above{otherwise})"
     )
@@ -26,12 +26,12 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
-    """Return the packages that are asked for, each once."""
+    """Return the packages that are named, each once, or all."""
     return list(dict.fromkeys(arguments.names)) or workspace.package_names()
 
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
-    """Return the workspace that the arguments name or imply; with ``carried`` packyard's own where there is none."""
+    """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
     if arguments.workspace:
         return workspace.read(Path(arguments.workspace))
     found = workspace.find(Path.cwd())

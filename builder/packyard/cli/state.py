@@ -1,7 +1,6 @@
 """What packyard remembers between commands.
 
-``$XDG_STATE_HOME/packyard`` has the history that `undo` reads, ``$XDG_CACHE_HOME/packyard`` what may be deleted at any
-moment.
+``$XDG_STATE_HOME/packyard`` has the history that `undo` reads; ``$XDG_CACHE_HOME/packyard`` may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ if TYPE_CHECKING:
 
 
 def history() -> History | None:
-    """Return the history of changes, or None for a user who has no place for one."""
-    from packyard.files.history import History  # only where something is changed
+    """Return the history of changes, or None for a user without a home folder."""
+    from packyard.files.history import History  # needed by commands that change files only
 
     folder = _folder("XDG_STATE_HOME", ".local/state")
     return History(folder / "history", output.story) if folder else None
 
 
 def keep(root_dir: Path, title: str) -> Keep:
-    """Return what remembers a change below ``root_dir`` for `packyard undo`.
+    """Return what records a change below ``root_dir`` for `packyard undo`.
 
-    Where no history can be kept it says so on stderr, and the change is made all the same.
+    Where no history can be kept, it says so on stderr, and the change is made nevertheless.
     """
 
     def record(before: Contents, after: Contents) -> AbstractContextManager[object]:
@@ -43,16 +42,16 @@ def keep(root_dir: Path, title: str) -> Keep:
         try:
             if known:
                 return known.record(root_dir, title, before, after)
-            output.story("no history is kept without a home folder; `packyard undo` will not know this change")
+            output.story("no history is kept without a home folder; `packyard undo` cannot undo this change")
         except UnavailableError as error:
-            output.story(f"{error}; `packyard undo` will not know this change")
+            output.story(f"{error}; `packyard undo` cannot undo this change")
         return nullcontext()
 
     return record
 
 
 def tell_pending(tree: Tree) -> None:
-    """Say on stderr what an interrupted command left: who only reads reads what is there, and changes nothing."""
+    """Print a message for each interrupted change; for commands that only read, and do not finish it."""
     for folder in tree.interrupted():
         import shlex
 
@@ -65,17 +64,17 @@ def tell_pending(tree: Tree) -> None:
 
 
 def cache_dir() -> Path | None:
-    """Return the folder of results that are kept, or None for a user who has no place for one."""
+    """Return the folder of the cache, or None for a user without a home folder."""
     return _folder("XDG_CACHE_HOME", ".cache")
 
 
 def _folder(variable: str, below_home: str) -> Path | None:
-    """Return packyard's folder of a kind: where a variable says, else below the user's home, if there is one."""
+    """Return packyard's folder below the one that a variable names, or below the user's home if there is one."""
     base = os.environ.get(variable, "")
     if os.path.isabs(base):  # noqa: PTH117  # a text, which may be empty
         return Path(base) / "packyard"
     try:
         home = Path.home() if os.environ.get("HOME") != "" else None
-    except RuntimeError:  # a user id without a name, as in containers
+    except RuntimeError:  # a user without a name, as in containers
         home = None
     return home / below_home / "packyard" if home and home.is_absolute() and home.is_dir() else None

@@ -1,7 +1,7 @@
-"""The three standard streams: there from the start, written to as bytes, and failing by their names.
+"""The three standard streams: open from the start, written as bytes, and named in errors.
 
-Who reads standard output may go (`packyard … | head`): `Closed`. Any other failure, a full disk say, is an
-`UnavailableError`. A stream that failed leads to the null device from then on, so that nothing fails again.
+The reader of standard output may stop (`packyard … | head`): `Closed`. Any other failure, such as a full disk, is an
+`UnavailableError`. A stream that failed is redirected to the null device, so that nothing fails twice.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from packyard.files import regular
 _NAMES = ("stdin", "stdout", "stderr")
 
 
-class Closed(Exception):  # noqa: N818  # no error: `| head` has enough
-    """Nobody reads any more."""
+class Closed(Exception):  # noqa: N818  # not an error: `| head` has enough
+    """The reader of a stream is gone."""
 
 
 def open_missing() -> None:
-    """Open streams that this process was started without on the null device, before another file gets their number."""
+    """Open missing streams on the null device, before another file gets their descriptor."""
     for number, name in enumerate(_NAMES):
         try:
             os.fstat(number)
@@ -42,7 +42,7 @@ def write(data: bytes, name: str = "stdout") -> None:
 
 
 def flush() -> None:
-    """Write what is left to standard output."""
+    """Flush standard output."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -50,13 +50,13 @@ def flush() -> None:
 
 
 def read() -> bytes:
-    """Return all that standard input has, if that is no more than a file may have."""
+    """Return all of standard input, up to the largest size of a file."""
     try:
         data = sys.stdin.buffer.read(regular.LIMIT + 1)
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file="stdin")) from error
     if len(data) > regular.LIMIT:
-        raise InputError(Problem(f"standard input is longer than {regular.LIMIT} bytes", file="stdin"))
+        raise InputError(Problem(f"standard input is larger than {regular.LIMIT} bytes", file="stdin"))
     return data
 
 

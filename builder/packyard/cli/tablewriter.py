@@ -1,7 +1,7 @@
-"""The tables of `kustomize cfg list-setters`, blank for blank, for scripts that read them.
+"""The tables of `kustomize cfg list-setters`, space for space, for scripts that read them.
 
-<two blanks>NAME     VALUE   …     headers centered, an odd blank to the right
-<two blanks>replicas 3       …     cells to the left, wrapped at 30 columns
+<two spaces>NAME     VALUE   …     headers centered, an odd space to the right
+<two spaces>replicas 3       …     cells to the left, wrapped at 30 columns
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _longest(cell: str) -> int:
 
 
 def _wrap(cell: str) -> list[str]:
-    """Break a cell at blanks so that the squares of what its lines leave free, the last one apart, are least."""
+    """Break a cell at spaces so that the sum of squares of the free space of its lines, but the last, is minimal."""
     words = cell.replace("\n", " ").split(" ")
     limit = max([min(_WRAP, _longest(cell)), *map(display_width, words)])
     costs: list[float] = [0.0] * (len(words) + 1)

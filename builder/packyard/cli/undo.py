@@ -1,7 +1,7 @@
-"""Take the last change below DIR back, one of `set`, `enable`, `disable` or `cfg`: files get their earlier bytes.
+"""Undo the last change below DIR by `set`, `enable`, `disable` or `cfg`: its files get their earlier bytes back.
 
-Again takes back the one before. Refused where one of the files was changed since. A change that was interrupted is
-finished by the next command; where files were changed meanwhile --finish and --take-back end it, and leave these alone.
+Repeat it to undo the change before. It is refused if one of the files was changed since. An interrupted change is
+finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser)
     shared.add_dry_run(parser)
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--finish", action="store_true", help="only finish what an interrupted command began")
-    way.add_argument("--take-back", action="store_true", help="only take back what an interrupted command began")
+    way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
+    way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
     shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Take it back, and name the files."""
+    """Undo the change, and print the names of its files."""
     directory = directories.only(arguments.words, "undo")
     if arguments.finish or arguments.take_back:
         return _settle(Tree(directory), back=arguments.take_back)
@@ -55,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name in sorted(entry.before):
             output.line(os.path.relpath(entry.path(name)))
-        output.story(f"taken back: {entry.title}")
+        output.story(f"undone: {entry.title}")
     return 0
 
 
 def _also(directory: Path) -> list[Path]:
-    """Return the folder of the options that a use case has enabled, whose values are its own too."""
+    """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
         found = folder.find(directory)
         return [Path(found.real)] if found and values.read_enabled(directory) else []
@@ -86,5 +86,5 @@ def _settle(tree: Tree, *, back: bool) -> int:
     for file in done:
         output.line(os.path.relpath(file))
     for file in left:
-        output.story(f"{os.path.relpath(file)}: was changed since, and is left as it is")
+        output.story(f"{os.path.relpath(file)}: was changed since then; left as it is")
     return 0

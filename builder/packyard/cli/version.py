@@ -13,14 +13,14 @@ FLAGS = Declared({"help": False}, {"output": ("text", "json")}, {"h": "help", "o
 
 
 def main(words: Sequence[str]) -> int:
-    """Print it."""
+    """Print the version."""
     try:
         parsed = FLAGS.parse(words)
     except UsageError as error:
         raise UsageError(f"packyard version: {error}; type packyard version") from error
     form = parsed.text("output") or "text"
     if parsed.arguments or form not in FLAGS.values["output"]:
-        raise UsageError("packyard version: takes -o text|json and nothing else; type packyard version")
+        raise UsageError("packyard version: it takes nothing but -o text|json; type packyard version")
     if parsed.switches["help"]:
         output.page(str(__doc__))
     elif form == "json":

@@ -1,7 +1,7 @@
-"""How much a command says: nothing but results and problems, or files, requests and programs as they come.
+"""How much a command prints: only results and problems, or also files, requests and programs as they are used.
 
-They are seen where Python itself sees them, by its audit events, so that no part of packyard can forget to tell.
-Worker processes of a large build tell nothing.
+Python's audit events tell about these, so that no part of packyard has to. Worker processes of a large build print
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from packyard.cli import output
 
 
 def tell(*, quiet: bool, verbose: bool) -> None:
-    """Say less, or more, from now on."""
+    """Print less, or more, from now on."""
     output.quiet = output.quiet or quiet
     if verbose and not output.verbose:
         output.verbose = True
@@ -30,7 +30,7 @@ def _see(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _opened(path: object, _mode: object, flags: int) -> str:
     if not isinstance(path, str | bytes | os.PathLike) or flags & getattr(os, "O_DIRECTORY", 0):
-        return ""  # a number, say: it was opened before
+        return ""  # a descriptor, which was opened before
     name = os.fsdecode(path)
     writes = flags & (os.O_WRONLY | os.O_RDWR)
     if name.startswith(_OWN) or name.endswith((".py", ".pyc")) or not (writes or os.path.isfile(name)):  # noqa: PTH113
@@ -47,7 +47,7 @@ def _removed(path: object, *_: object) -> str:
 
 
 def _sent(connection: Any, data: object) -> str:
-    """Say the first line of a request, and whom it is for: never its headers."""
+    """Return the first line of a request and its host, never its headers."""
     if not isinstance(data, bytes) or b" HTTP/1." not in (head := data.partition(b"\r\n")[0]):
         return ""
     method, _, target = head.decode("latin-1").rpartition(" ")[0].partition(" ")
@@ -63,7 +63,7 @@ def _started(executable: object, words: object, *_: object) -> str:
     return f"runs {shlex.join(os.fsdecode(str(word)) for word in listed)}"
 
 
-#: Python's own files, devices and what the system says of itself.
+#: Python's own files, devices, and files of the kernel.
 _OWN = tuple({os.path.join(sys.prefix, "lib"), os.path.join(sys.base_prefix, "lib"), "/proc/", "/sys/", "/dev/"})  # noqa: PTH118
 
 _EVENTS: dict[str, Callable[..., str]] = {

@@ -1,6 +1,8 @@
-"""Files on disk: read only where they are regular, named only below a root, replaced all together or not at all.
+"""A folder's files: only regular ones are read, none outside the root is named, and several are replaced all or none.
 
-A *tree* is a folder's files, read once; `lock` lets one writer at them at a time; `replace` writes them, and leaves a
-*journal* that `recovery` goes on from after a crash; the *history* keeps what was there before. Nothing here knows
-YAML. What comes from elsewhere, a name, a link or a journal say, is hostile until it was looked at here.
+A *tree* is a folder's files, read once. `lock` admits one writer at a time, `replace` writes several files as one
+change, and its *journal* lets `recovery` finish the change after a crash. The *history* keeps what `undo` restores.
+One new file or folder is written by `atomic`; which names a package may bring say `names`, where links lead `paths`.
+
+Nothing here knows YAML. Names, links and journals that come from elsewhere are hostile until they are checked here.
 """

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-#: Up to so many files are flushed one by one; each of them waits for the disk's whole queue.
+#: Up to this many files are flushed one by one: each waits for the whole queue of the disk.
 MANY = 32
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -17,8 +17,8 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = True) -> None:
     """Give a file these bytes and this mode in one step.
 
-    ``durable``: they are on the disk when this returns, the name of the file too. Without ``replace`` a file that is
-    there stays as it is, and is a `FileExistsError`; that needs hard links.
+    With ``durable``, bytes and name are on the disk when this returns. Without ``replace``, which needs hard links, an
+    existing file is left alone: `FileExistsError`.
     """
     staged = beside(file)
     handle = create(staged, data)
@@ -38,9 +38,9 @@ def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = T
 
 
 def write_folder(folder: str, files: Iterable[tuple[str, bytes, int]]) -> None:
-    """Make a folder of files, each a path, bytes and a mode, in one step; the modes are less the umask.
+    """Make a folder of files, each a path, its bytes and its mode (less the umask), in one step.
 
-    Raises `OSError` where something of that name is there, but for an empty folder.
+    Raises `OSError` where the name is taken, except by an empty folder.
     """
     staged = beside(folder)
     try:
@@ -62,13 +62,13 @@ def write_folder(folder: str, files: Iterable[tuple[str, bytes, int]]) -> None:
 
 
 def beside(file: str) -> str:
-    """Return a name beside a file that nobody can guess, ``.<name>.<random>.tmp``."""
+    """Return a name in the same folder that nobody can guess: ``.<name>.<random>.tmp``."""
     folder, name = os.path.split(file)
     return os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
 
 
 def create(file: str, *pieces: bytes, mode: int = 0o600) -> int:
-    """Write a file that was not there, and return it open; its mode is less the umask."""
+    """Create a file, write it and return it open; its mode is less the umask. An existing one is `FileExistsError`."""
     handle = os.open(file, _NEW, mode)
     try:
         for piece in pieces:
@@ -82,14 +82,14 @@ def create(file: str, *pieces: bytes, mode: int = 0o600) -> int:
 
 
 def write_all(handle: int, data: bytes) -> None:
-    """Write bytes to an open file; one call to the system may write a part of them."""
+    """Write all bytes to an open file: one system call may write fewer."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
 
 
 def name_file(error: BaseException, file: str) -> None:
-    """Let an error of an open file say which file it is."""
+    """Add the file's name to an error from a descriptor."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = file
 

@@ -1,8 +1,8 @@
-"""What commands changed, kept so that it can be taken back: the bytes of every file before and after.
+"""The history that `undo` reads: for each command, the bytes of every file before and after its change.
 
-The history lies in a folder of the user's, not in the packages, so it is neither packed nor built. Entries are numbered
-files; the newest are kept, at most a hundred and 256 MiB together, but the last one whatever its size. One is pending
-until what it tells of has been done.
+It lies in the user's state folder, not in the packages, so it is never packed. Steps are numbered files. The newest
+hundred are kept, up to 256 MiB together; the last one is kept whatever its size. A step is pending until its change was
+made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from packyard.dataclass import dataclass
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files import atomic, paths, regular
 from packyard.files.replace import UnfinishedError
@@ -23,30 +24,21 @@ KEPT_BYTES = 256 << 20
 _DONE, _PENDING = "json", "pending"
 
 
+@dataclass(frozen=True, slots=True)
 class UndoStep:
-    """One command's change: the files that it wrote, by their paths below the root.
+    """One command's change: the bytes of its files before and after, by their paths below the root.
 
-    Before is None for one that it made, after for one that it removed.
+    ``before`` has None for a file that the command created, ``after`` for one that it removed.
     """
 
-    __slots__ = ("after", "before", "file", "root", "title")
-
-    def __init__(
-        self,
-        file: Path,
-        root: str,
-        title: str,
-        before: Mapping[str, bytes | None],
-        after: Mapping[str, bytes | None],
-    ) -> None:
-        self.file = file
-        self.root = root
-        self.title = title
-        self.before = before
-        self.after = after
+    file: Path
+    root: str
+    title: str
+    before: Mapping[str, bytes | None]
+    after: Mapping[str, bytes | None]
 
     def path(self, name: str) -> str:
-        """Return where a file is."""
+        """Return the absolute path of a file."""
         return os.path.join(self.root, name)
 
     def touches(self, directory: str) -> bool:
@@ -54,14 +46,14 @@ class UndoStep:
         return any(paths.is_inside(self.path(name), directory) for name in self.before)
 
     def happened(self, tree: Tree) -> bool:
-        """Whether this can be taken back: one that was not seen to be made was, if a file is as it left it."""
+        """Whether there is something to undo; a pending step was made if one of its files is as it would leave it."""
         now = {name: _content(tree, name) for name in self.before}
         if self.file.suffix == f".{_PENDING}":
             return any(now[name] == data != self.before[name] for name, data in self.after.items())
-        return any(now[name] != data for name, data in self.before.items())  # else it was undone by hand
+        return any(now[name] != data for name, data in self.before.items())  # otherwise the user undid it by hand
 
     def check_unchanged(self, tree: Tree) -> None:
-        """Raise `ConflictError` with every file that is not as this change left it."""
+        """Raise `ConflictError`, naming every file that was changed after this step."""
         problems = [
             Problem("was changed since; nothing was taken back", file=self.path(name))
             for name, data in self.after.items()
@@ -72,9 +64,9 @@ class UndoStep:
 
 
 class History:
-    """The entries in a folder, which is made when the first is recorded.
+    """The steps in a folder, which is created with the first one.
 
-    ``tell`` gets a sentence about each entry that is passed over, as nobody can read it.
+    ``tell`` gets a message about each step that cannot be read, and is ignored.
     """
 
     def __init__(self, folder: Path, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -88,9 +80,9 @@ class History:
         before: Mapping[Path, bytes | None],
         after: Mapping[Path, bytes | None],
     ) -> Recording:
-        """Keep a change that is about to be made, of files by their real paths; it is kept for good once it is."""
+        """Record a change that is about to be made, of files by their real paths; it stays once the change is made."""
         root = os.path.realpath(root_dir)
-        if not all(paths.is_inside(str(file), root) for file in before):  # by links, in its bundle
+        if not all(paths.is_inside(str(file), root) for file in before):  # links lead to other folders of its bundle
             root = paths.root_of(root)
         files = {
             str(file).removeprefix(root).lstrip("/"): {"before": _to_text(data), "after": _to_text(after[file])}
@@ -109,7 +101,7 @@ class History:
         return Recording(pending)
 
     def last(self, directory: Path, *also: Path) -> UndoStep:
-        """Return the newest change below a directory, or below others, that was made and not taken back."""
+        """Return the newest step below one of the directories that was made and is not undone yet."""
         here = os.path.realpath(directory)
         places = [here, *map(os.path.realpath, also)]
         for entry in self._entries():
@@ -119,18 +111,18 @@ class History:
         raise InputError(Problem("nothing to undo", file=here, hint=hint))
 
     def undo(self, directory: Path, *also: Path) -> UndoStep:
-        """Take the newest change below a directory, or below others, back, and return it.
+        """Undo the newest step below one of the directories, and return it.
 
-        A file that was changed since is a `ConflictError`, and then nothing is taken back.
+        If one of its files was changed since then, raise `ConflictError` and change nothing.
         """
-        with Tree(directory).locked():  # what was interrupted is finished first
+        with Tree(directory).locked():  # finishes an interrupted change first
             pass
         entry = self.last(directory, *also)
         tree = Tree(Path(entry.root))
         with tree.locked():
             entry.check_unchanged(tree)
             tree.write(entry.before)
-            with suppress(OSError):  # then it is found to be undone
+            with suppress(OSError):  # then `happened` finds it undone
                 entry.file.unlink()
         return entry
 
@@ -146,7 +138,7 @@ class History:
                 return file
 
     def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
-        """Take the oldest entries away, so that those that stay keep the bounds together with the newest."""
+        """Delete the oldest steps, so that the others and the newest stay within the limits."""
         together = newest
         for place, (file, size) in enumerate(sorted(sizes.items(), key=lambda item: _number(item[0]), reverse=True), 1):
             together += size
@@ -154,7 +146,7 @@ class History:
                 file.unlink(missing_ok=True)
 
     def _sizes(self) -> dict[Path, int]:
-        """Return the size of each entry."""
+        """Return the size of each step's file."""
         sizes = {}
         with suppress(FileNotFoundError), os.scandir(self.folder) as found:  # the folder may be missing
             for entry in found:
@@ -174,12 +166,12 @@ class History:
                 continue
             try:
                 yield _parse(file, json.loads(regular.read(file, limit=2 * KEPT_BYTES)))
-            except (InputError, ValueError, RecursionError):  # cut short by a kill, or none of ours
-                self.tell(f"{file}: is no entry of packyard's history, and is passed over")
+            except (InputError, ValueError, RecursionError):  # truncated by a kill, or not ours
+                self.tell(f"{file}: is not an entry of packyard's history; ignored")
 
 
 class Recording:
-    """An entry of the history while what it tells of is done: it stays if that was, or if nobody can tell."""
+    """A pending step while its change is made: it is kept if the change was made, or may have been made."""
 
     __slots__ = ("_file",)
 
@@ -190,7 +182,7 @@ class Recording:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with suppress(OSError):  # then `UndoStep.happened` finds it out
+        with suppress(OSError):  # then `UndoStep.happened` finds out
             if kind is None:
                 self._file.rename(self._file.with_suffix(f".{_DONE}"))
             elif not issubclass(kind, (UnfinishedError, KeyboardInterrupt)):
@@ -202,7 +194,7 @@ def _number(file: Path) -> int:
 
 
 def _parse(file: Path, document: object) -> UndoStep:
-    """Check the form of an entry; a `ValueError` says that it has another one."""
+    """Read a step, or raise `ValueError` where the document has another form."""
     if not isinstance(document, dict):
         raise ValueError
     root, title, files = (document.get(key) for key in ("root", "title", "files"))
@@ -222,7 +214,7 @@ def _parse(file: Path, document: object) -> UndoStep:
 
 
 def _content(tree: Tree, name: str) -> bytes | None:
-    """Return a file's bytes; None where there is none."""
+    """Return a file's bytes, or None where there is no file."""
     return tree.read(name) if tree.has(name) else None
 
 

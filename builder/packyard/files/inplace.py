@@ -1,9 +1,7 @@
-"""Giving a file that exists other bytes: by a new file that takes its name and is like it in all but the bytes, or in
-its place.
+"""Changing an existing file: a new one with its owner, mode and attributes takes its name, or it is written through.
 
-A file that has another name too, that another file system mounts in its place, or whose owner a new one cannot have, is
-written in its place. That is not one step: the caller keeps both contents until it is done, and `is_torn` tells what a
-crash in the middle left.
+A file is written through where it has a second name, is a mount point, or has an owner that the new file cannot get.
+That is not one step: the caller keeps both contents until it is done, and `is_torn` recognizes what a crash left.
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ import os
 
 from packyard.files import atomic
 
-_BLOCK = 512  # a disk writes a block of so many bytes whole or not at all
+_BLOCK = 512  # bytes that a disk writes whole or not at all
 _CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def stage(staged: str, data: bytes, like: str | None, *, mode: int = 0o644) -> bool:
-    """Write a new file with the owner, mode and extended attributes of another one, or else with ``mode``.
+    """Write a new file with the owner, mode and extended attributes of the file ``like``, or with ``mode`` without one.
 
-    Say whether it has them: if not it cannot take the other's place.
+    Return whether it got them all: if not, it must not replace the other file.
     """
     handle = atomic.create(staged, data)
     try:
@@ -41,7 +39,7 @@ def _dress(handle: int, like: str) -> bool:
         if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
             os.fchown(handle, state.st_uid, state.st_gid)
         wanted, found = attributes(like), attributes(handle)
-        for name in found.keys() - wanted.keys():  # what a folder gives to each new file, say
+        for name in found.keys() - wanted.keys():  # those that the folder gives to each new file, for example
             os.removexattr(handle, name)
         for name, value in wanted.items():
             if found.get(name) != value:
@@ -53,7 +51,7 @@ def _dress(handle: int, like: str) -> bool:
 
 
 def attributes(file: str | int) -> dict[str, bytes]:
-    """Return a file's extended attributes, access lists and labels among them; none where there are no such."""
+    """Return a file's extended attributes, such as access lists and labels; none where the file system has none."""
     if not hasattr(os, "listxattr"):
         return {}
     follow = isinstance(file, int)
@@ -67,7 +65,7 @@ def attributes(file: str | int) -> dict[str, bytes]:
 
 
 def can_stand_for(staged: str, file: str) -> bool:
-    """Say whether a staged file has all that the file has, its bytes apart, so that it may take its place."""
+    """Return whether a staged file has the owner, mode and attributes of a file, so that it may replace it."""
     ours, theirs = os.lstat(staged), os.lstat(file)
     return (
         theirs.st_nlink == 1
@@ -77,7 +75,7 @@ def can_stand_for(staged: str, file: str) -> bool:
 
 
 def write_through(file: str, old: bytes, new: bytes) -> None:
-    """Give a file other bytes in its place. Raises `OSError`; it has the old ones then, if the disk lets it."""
+    """Overwrite a file's bytes. On failure the old bytes are put back, if the disk allows, and `OSError` is raised."""
     handle = os.open(file, _CHANGE)
     try:
         try:
@@ -92,7 +90,7 @@ def write_through(file: str, old: bytes, new: bytes) -> None:
 
 
 def _allocate(handle: int, size: int) -> None:
-    """Let a full disk say so now, and not in the middle."""
+    """Reserve the space, so that a full disk fails here and not halfway."""
     if size and hasattr(os, "posix_fallocate"):
         try:
             os.posix_fallocate(handle, 0, size)
@@ -109,7 +107,7 @@ def _write_at_start(handle: int, data: bytes) -> None:
 
 
 def is_torn(data: bytes, old: bytes, new: bytes) -> bool:
-    """Say whether `write_through` was stopped at work: every block is of the old content, or of the new one."""
+    """Return whether an interrupted `write_through` leaves this: each block is from the old or the new content."""
     longest = max(len(old), len(new))
     if len(data) not in (len(old), len(new), longest):
         return False

@@ -1,11 +1,11 @@
-"""The journal of a change: what a command is about to replace, so that whoever comes after a crash can tell.
+"""The journal of a change: what a command is about to replace, so that the next command can finish it after a crash.
 
-It lies in the root folder of the change, and says of every file: its path, the digests of its old and its new bytes,
-and the name under which the new bytes are staged beside it; the old bytes follow. It is written under the name of a
-draft, and decides by its own name. While its writer lives it is locked.
+It lies in the root folder of the change and has a line for each file: its path, the digests of its old and new bytes,
+and the name of the staged file beside it that has the new ones. The old bytes of all files follow. It is written under
+the name of a draft; renaming that to its own name decides the change. Its writer keeps it locked.
 
-What it says is believed of nobody: it has to be one's own, and names no file but those below its folder, by paths
-without links. `recovery` compares the files with it before it does anything.
+A journal is hostile input: it must belong to the user, and may only name files below its folder, without links.
+`recovery` compares the files with it before it changes anything.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 
+from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files import atomic, regular
 
@@ -35,35 +36,33 @@ _STAGED = ".packyard-new-"
 _STAGED_NAME = r"\.packyard-new-[0-9a-f]{16}-[0-9]{1,9}"
 _DIGEST = r"[0-9a-f]{64}"
 _FORM = "packyard journal 1"
-_LIMIT = 16 << 20  # of what is said of the files; their old bytes are not read but where they are wanted
+_LIMIT = 16 << 20  # of all lines; the old bytes behind them are read only when they are needed
 _LINE = 1 << 16
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+@dataclass(slots=True)
 class JournalLine:
-    """What a journal says of one file: digests of its bytes, None where there is no file before, or after."""
+    """One file of a journal: the digests of its bytes before and after, None where there is no file."""
 
-    __slots__ = ("file", "new", "offset", "old", "size", "staged")
+    file: str
+    old: str | None
+    new: str | None
+    #: Of the old bytes.
+    size: int
+    #: The file with the new bytes until it is renamed; the old file itself, where it is to be removed.
+    staged: str
+    #: Where the old bytes begin in the journal.
+    offset: int = 0
 
-    def __init__(self, file: str, old: str | None, new: str | None, size: int, staged: str) -> None:
-        self.file = file
-        self.old = old
-        self.new = new
-        #: Of the old bytes.
-        self.size = size
-        #: Where the old bytes begin in the journal.
-        self.offset = 0
-        #: The new bytes, until they take the file's place; for a file that is removed, the file until the end.
-        self.staged = f"{os.path.dirname(file)}/{staged}"
-
-    def line(self, root: str) -> bytes:
-        """Return what the journal of a root says."""
+    def to_bytes(self, root: str) -> bytes:
+        """Return the line in the journal of a root."""
         path, staged = self.file[len(root) :].lstrip("/"), os.path.basename(self.staged)
         said = {"path": path, "old": self.old, "new": self.new, "size": self.size, "staged": staged}
         return json.dumps(said).encode() + b"\n"
 
     def old_bytes(self, handle: int) -> bytes | None:
-        """Return the old bytes that an open journal has kept, if they are those."""
+        """Return the old bytes from an open journal, if they have the right digest."""
         if self.old is None:
             return None
         data = b""
@@ -73,14 +72,14 @@ class JournalLine:
 
 
 def digest(data: bytes) -> str:
-    """Return the digest by which a journal knows bytes."""
+    """Return the digest of bytes as journals spell it."""
     return str(_sha256()(data).hexdigest())
 
 
 @cache
 def _sha256() -> Any:
-    """Return SHA-256 without `hashlib`, which brings OpenSSL: that takes a twentieth of the time of a set."""
-    for name in ("_sha2", "_sha256"):  # of CPython, since 3.12 and before
+    """Return SHA-256 without `hashlib`, which loads OpenSSL: that takes a twentieth of a set's time."""
+    for name in ("_sha2", "_sha256"):  # CPython from 3.12 on, and before
         with suppress(ImportError):
             return import_module(name).sha256
     from hashlib import sha256
@@ -89,7 +88,7 @@ def _sha256() -> Any:
 
 
 def staged_names() -> Iterator[str]:
-    """Yield names for staged files that nobody can guess."""
+    """Yield names for staged files; nobody can guess them."""
     token = os.urandom(8).hex()
     number = 0
     while True:
@@ -97,10 +96,15 @@ def staged_names() -> Iterator[str]:
         number += 1
 
 
+def beside(file: str, staged: str) -> str:
+    """Return the path of the file that is staged for another under this name."""
+    return f"{os.path.dirname(file)}/{staged}"
+
+
 def draft(root: str, items: Sequence[JournalLine], contents: Sequence[bytes]) -> int:
-    """Write the draft of a journal, with the old bytes of each item that has some; return it open and locked."""
+    """Write the draft of a journal with the old bytes of its files, and return it open and locked."""
     head = json.dumps({"form": _FORM, "owner": os.geteuid(), "files": len(items)}).encode() + b"\n"
-    lines = b"".join((head, *(item.line(root) for item in items)))
+    lines = b"".join((head, *(item.to_bytes(root) for item in items)))
     file = f"{root}/{DRAFT}"
     if len(lines) > _LIMIT:
         raise OSError(errno.EFBIG, "too many files for one change", file)
@@ -116,7 +120,7 @@ def draft(root: str, items: Sequence[JournalLine], contents: Sequence[bytes]) ->
 
 
 def _place(items: Sequence[JournalLine], at: int) -> int:
-    """Let the items know where their old bytes are; return where these end."""
+    """Set the offset of the old bytes of each line, and return where they end."""
     for item in items:
         item.offset = at
         at += item.size
@@ -124,7 +128,7 @@ def _place(items: Sequence[JournalLine], at: int) -> int:
 
 
 def is_pending(folder: str) -> bool:
-    """Say whether a folder has a journal that no living writer holds."""
+    """Return whether a folder has a journal whose writer is dead."""
     try:
         handle = os.open(f"{folder}/{JOURNAL}", _READ)
     except FileNotFoundError:
@@ -144,13 +148,13 @@ def is_pending(folder: str) -> bool:
 
 @contextmanager
 def opened(folder: str, name: str) -> Iterator[tuple[list[JournalLine], int] | None]:
-    """Open and lock the journal of a dead writer in a real folder, or its draft; None where there is none any more.
+    """Open and lock the journal of a dead writer in a real folder, or its draft; None where it is gone.
 
-    What is no whole draft is an empty one: its writer died over it, before it staged anything.
+    An incomplete draft counts as empty: its writer died before it staged anything.
     """
     file = f"{folder}/{name}"
     try:
-        _check(os.lstat(file), file)  # before it is opened: another user's cannot be, and that would say nothing
+        _check(os.lstat(file), file)  # before `open` fails for another user's file, without a useful message
         handle = os.open(file, _READ)
     except FileNotFoundError:
         yield None
@@ -177,7 +181,7 @@ def opened(folder: str, name: str) -> Iterator[tuple[list[JournalLine], int] | N
 
 def _check(state: os.stat_result, file: str) -> None:
     if not stat.S_ISREG(state.st_mode):
-        raise _refusal(file, "it is no regular file")
+        raise _refusal(file, "it is not a regular file")
     if state.st_uid != os.geteuid():
         raise _refusal(file, f"it belongs to the user {state.st_uid}, whose next command finishes that change")
 
@@ -211,7 +215,7 @@ def _parse(folder: str, file: str, handle: int, size: int) -> list[JournalLine]:
             names.add(item.staged)
     found = list(items.values())
     if _place(found, at) != size:
-        raise _refusal(file, "its end is missing, or something stands behind it")
+        raise _refusal(file, "it is truncated, or has data after its end")
     return found
 
 
@@ -240,11 +244,12 @@ def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, st
         raise _refusal(journal, "packyard did not write it")
     if not _is_canonical(folder, path, real):
         raise _refusal(journal, f"it names {path!r}, which leads out of the folder")
-    return JournalLine(os.path.join(folder, path), old, new, size, staged)
+    file = os.path.join(folder, path)
+    return JournalLine(file, old, new, size, beside(file, staged))
 
 
 def _is_canonical(folder: str, path: str, real: dict[str, str]) -> bool:
-    """Say whether a path leads below a real folder by no link; what is known of folders is kept in ``real``."""
+    """Return whether a path leads below a real folder without links; ``real`` caches the real paths of folders."""
     if any(part in ("", ".", "..") for part in path.split("/")):
         return False
     try:

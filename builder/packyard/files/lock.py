@@ -1,7 +1,7 @@
-"""One writer at a time: who writes below a folder holds it, and shares in all those above it.
+"""One writer at a time: a writer locks its folder exclusively, and each folder above it in shared mode.
 
-So a writer waits for those of the same folder, of folders above, and of folders below, with as many descriptors as the
-path has parts. The locks are the system's, on the folders themselves: they leave no trace, and go with their process.
+So it waits for writers of the same folder, of folders above and of folders below. The locks are the system's, on the
+folders themselves: they leave no file, and end with their process.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from time import sleep
 from packyard.errors import Problem, UnavailableError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-#: So many tenths of a second a folder above that others may lock is waited for: nobody shall be able to stop all.
+#: Tenths of a second to wait for a folder that other users may lock: they must not be able to stop everybody.
 _PATIENCE = 50
 
 
 @contextmanager
 def held(root: str) -> Iterator[None]:
-    """Hold a real folder for one writer, and wait for it where another has it."""
+    """Lock a real folder for one writer, and wait while another one has it."""
     handles: list[int] = []
     try:
-        for folder in _above(root):  # from the top, as all do, so that no two wait for each other
-            with suppress(OSError):  # where it cannot be opened or locked, no other writer of this user's can either
+        for folder in _above(root):  # from the top, as every writer does: no deadlock
+            with suppress(OSError):  # if we cannot open or lock it, no other writer of this user can
                 handles.append(os.open(folder, _FOLDER))
                 _share(handles[-1])
         try:
@@ -51,7 +51,7 @@ def _above(folder: str) -> list[str]:
 
 
 def _share(handle: int) -> None:
-    """Share in a folder; one's own is waited for, others only for a while."""
+    """Lock a folder in shared mode; wait without limit for one's own, only for a while for those of others."""
     state = os.fstat(handle)
     if state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH:
         fcntl.flock(handle, fcntl.LOCK_SH)

@@ -1,7 +1,6 @@
-"""Names that a package may bring: those that mean the same file on every file system, and nothing to a program there.
+"""Which names a package may bring: those that mean the same file on every file system, and have no special meaning.
 
-A path is text with ``/``, relative to a package's folder. Nothing here touches a disk; where a path leads on one says
-`paths`.
+A path is text with ``/``, relative to the package's folder. Nothing here touches a disk; `paths` follows links there.
 """
 
 from __future__ import annotations
@@ -14,42 +13,42 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from typing import Literal
 
-#: What nobody sees in a name, HFS+ neither, which knows no case: ``.g\u200cit`` is ``.git`` there.
+#: Invisible characters, which HFS+ ignores: ``.g\u200cit`` is ``.git`` there.
 _UNSEEN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
-# Patterns are texts, which are compiled where they are used: `set` starts without.
+# Patterns are compiled on first use, so that `set` starts without them.
 # Controls, backslash (a separator elsewhere), line separators, marks that reorder text on a screen, lone surrogates.
 _FORBIDDEN = "[\x00-\x1f\x7f-\x9f\\\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _SIGNS = r'[<>:"|?*]'
 _PACKYARDS = r"\.packyard-.*|.*\.packyard-new"
 _VERSION_CONTROL = r"\.(git|hg|svn|bzr)"
 _DEVICE = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
-_SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # what Windows calls a longer name that begins so
-_LENGTH, _DEPTH = 512, 32  # twice what ustar can hold; keeps the work for a hostile archive small
+_SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # the short names on Windows of longer names
+_LENGTH, _DEPTH = 512, 32  # twice what ustar can hold: bounds the work for a hostile archive
 
 
-@lru_cache(4096)  # the paths of a bundle are made of a few names
+@lru_cache(4096)  # the paths of a bundle consist of a few names
 def reserved(part: str) -> str:
-    """Say why no package may bring a file or folder of this name; an empty text where it may."""
+    """Return why no package may bring a file or folder of this name; empty if it may."""
     if found := re.search(_FORBIDDEN, part):
         return f"has the character {found[0]!r} in its name"
     plain = fold(part, "NFKC").rstrip(". ")
     if re.fullmatch(_PACKYARDS, plain):
-        return "is a name that packyard keeps for its own work"
+        return "is a name that packyard reserves for itself"
     if re.fullmatch(_SHORT, plain):
-        return "is what Windows calls a folder of a version control system or of packyard"
+        return "is the short name on Windows of a folder of a version control system or of packyard"
     if re.fullmatch(_VERSION_CONTROL, plain):
         return "is a folder of a version control system, which runs commands that it finds there"
     if found := re.search(_SIGNS, part):
         return f"has the character {found[0]!r}, which some file systems cannot hold"
     if part.endswith((".", " ")):
-        return "ends in a dot or a blank, which some file systems drop"
+        return "ends in a dot or a space, which some file systems drop"
     if re.fullmatch(_DEVICE, plain):
         return "is the name of a device on Windows"
     return ""
 
 
 def fold(name: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
-    """Return what is equal for names that are one on some file system: case, normalization, what is not seen."""
+    """Return a key that is equal for names that are one on some file system: case, normalization, invisible signs."""
     if name.isascii():
         return name.lower()
     from unicodedata import normalize
@@ -58,7 +57,7 @@ def fold(name: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
 
 
 def fault(path: str) -> str | None:
-    """Say what is wrong with one path, or return None.
+    """Return what is wrong with one path, or None.
 
     ``a/b`` is fine; ``/a``, ``a/../b``, ``./a``, ``a//b``, ``a/`` and names with a part that is reserved are not.
     """
@@ -78,7 +77,7 @@ def fault(path: str) -> str | None:
 
 
 def collisions(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield (path, what is wrong) for every path that another is in the way of; a directory's path ends in ``/``.
+    """Yield (path, what is wrong) for every path that collides with another; a directory's path ends in ``/``.
 
     Two paths collide if a directory of one is a file in the other, or if they, or directories of theirs, differ only
     in case or in Unicode normalization: on macOS and Windows these are one.
@@ -94,17 +93,17 @@ def _claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
     while prefix:
         spelled, was_file = known = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
         if spelled != prefix:
-            return f"collides with {spelled!r} where case does not count"
+            return f"collides with {spelled!r} on file systems that ignore case"
         if was_file != is_file:
             return f"needs {prefix!r} to be both a file and a directory"
         if known is not claimed:
-            return None  # what is above it was claimed with it
+            return None  # the directories above it were claimed with it
         prefix, is_file = prefix.rpartition("/")[0], False
     return None
 
 
 def repeated(paths: Iterable[str]) -> Iterator[str]:
-    """Yield every path that was there before, once for each repetition."""
+    """Yield every path that occurred before, once for each repetition."""
     seen: set[str] = set()
     for path in paths:
         if path in seen:

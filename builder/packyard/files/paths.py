@@ -1,10 +1,8 @@
-"""The gate for paths: what somebody names lies below the root that the user named, whatever links say.
+"""Where paths lead: whatever a package names has to lie below the root that the user named, links included.
 
-    inside("/pkg", "multi-node/cm.yaml")   ->  "/pkg/multi-node/cm.yaml"
-    inside("/pkg", "../.profile")          refused: it leads out
-    inside("/pkg", "d/cm.yaml")            refused where d is a link to a folder outside of /pkg
-
-Which names a package may bring at all say `names`.
+inside("/pkg", "multi-node/cm.yaml")   ->  "/pkg/multi-node/cm.yaml"
+inside("/pkg", "../.profile")          refused: it leads out
+inside("/pkg", "d/cm.yaml")            refused where d is a link to a folder outside of /pkg
 """
 
 from __future__ import annotations
@@ -17,14 +15,14 @@ from collections.abc import Iterator
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
 
-#: What a kustomization may be called.
+#: The names of a kustomization file.
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MANIFEST = "packyard.json"
-_MANIFEST_LIMIT = 4 << 20  # of the catalogue's the largest has 90 KB
+_MANIFEST_LIMIT = 4 << 20  # the catalogue's largest has 90 KB
 
 
 def inside(root_dir: str | os.PathLike[str], path: str) -> str:
-    """Return the real path of ``path`` below a root, which need not be there yet.
+    """Return the real path of ``path`` below a root; it need not exist yet.
 
     Raises `InputError` where it is absolute, has a ``..``, or leads outside of the real root by a link.
     """
@@ -38,14 +36,14 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
 
 
 def is_inside(real: str, root: str) -> bool:
-    """Say whether a real path is a real folder, or lies below it."""
+    """Return whether a real path is a real folder or lies below it."""
     return real == root or real.startswith(os.path.join(root, ""))
 
 
 def above(folder: str) -> Iterator[str]:
-    """Yield the folders above a real one, nearest first, up to the first that somebody but its user and root rules.
+    """Yield the folders above a real one, nearest first, as long as they belong to the user or root alone.
 
-    What stands in one that all may write, /tmp say, may be anybody's.
+    A file in a folder that everybody may write, such as /tmp, may be anybody's.
     """
     while (parent := os.path.dirname(folder)) != folder:
         try:
@@ -59,7 +57,7 @@ def above(folder: str) -> Iterator[str]:
 
 
 def root_of(directory: str | os.PathLike[str]) -> str:
-    """Return the real folder that what is done to a directory has to stay in: the bundle that it is of, or itself."""
+    """Return the real folder that a change of a directory must not leave: its bundle, or the directory itself."""
     here = os.path.realpath(directory)
     for folder in above(here):
         if os.path.lexists(f"{folder}/{_MANIFEST}") and _lists(f"{folder}/{_MANIFEST}", here[len(folder) :].strip("/")):
@@ -68,7 +66,7 @@ def root_of(directory: str | os.PathLike[str]) -> str:
 
 
 def _lists(manifest: str, folder: str) -> bool:
-    """Say whether a manifest lists a file below a folder."""
+    """Return whether a manifest lists a file below a folder."""
     try:
         document = json.loads(regular.read(manifest, limit=_MANIFEST_LIMIT))
     except (PackyardError, ValueError, RecursionError):
@@ -87,7 +85,7 @@ def _real_path(path: str, folders: dict[str, str]) -> str:
 
 
 class Gate:
-    """Says of many paths which lead out of a root; ``folders`` are the real paths that are known already."""
+    """Checks many paths against one root; ``folders`` are real paths of folders that are known already."""
 
     def __init__(self, root_dir: str | os.PathLike[str], folders: dict[str, str]) -> None:
         self._root = os.path.realpath(root_dir)
@@ -95,7 +93,7 @@ class Gate:
         self._inside: set[str] = set()
 
     def outside(self, path: str) -> str:
-        """Return where a path leads, if that is not below the root; an empty text otherwise."""
+        """Return where a path leads if that is outside the root, else an empty text."""
         if path in self._inside:
             return ""
         real = _real_path(path, self._folders)

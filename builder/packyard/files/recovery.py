@@ -1,8 +1,8 @@
-"""After a crash: a dead writer's change is finished, or taken back, and nothing that was changed since is lost.
+"""After a crash: a dead writer's change is finished or taken back, and no later change by somebody else is lost.
 
-A draft leaves nothing but staged files, which go with it. A journal is obeyed where all that it says still holds: each
-file has its old bytes, or the new ones, or a part of both as only packyard leaves it. Else it stops who comes, who
-chooses by `settle`.
+A draft has only staged files, which are removed with it. A journal is carried out if each of its files has its old
+bytes, its new ones, or a mix of both as only packyard leaves it. Otherwise commands stop there until the user chooses
+by `settle`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LOST = "has its old bytes, and the new ones of an interrupted command are gone;
 
 
 def recover(folder: str) -> None:
-    """Finish what a dead writer decided in a real folder, and remove what it only began.
+    """Finish what a dead writer decided in a real folder, and remove what it only prepared.
 
-    Raises `ConflictError` with every file that was changed since; nothing is done then.
+    If files were changed since then, raise `ConflictError`, naming them all, and change nothing.
     """
     with opened(folder, DRAFT) as draft:
         if draft:
@@ -43,9 +43,9 @@ def recover(folder: str) -> None:
 
 
 def settle(folder: str, *, back: bool) -> tuple[list[str], list[str]]:
-    """Finish a dead writer's change in a real folder, or take it back, but for the files that were changed since.
+    """Finish a dead writer's change in a real folder, or take it back, except for files that were changed since then.
 
-    Return the files that have now what they should have, and those that were left as they are.
+    Return the files that have the right bytes now, and those that were left alone.
     """
     with opened(folder, JOURNAL) as journal:
         if not journal:
@@ -58,12 +58,12 @@ def settle(folder: str, *, back: bool) -> tuple[list[str], list[str]]:
 
 
 def ways_out(folder: str) -> str:
-    """Say what to type where an interrupted change cannot be finished by itself."""
+    """Return what to type where an interrupted change cannot be finished automatically."""
     import shlex
 
     quoted = shlex.quote(folder)
     return (
-        f"to finish the change but for what was changed since: packyard undo --finish {quoted}; "
+        f"to finish the change except for files changed since then: packyard undo --finish {quoted}; "
         f"to take it back: packyard undo --take-back {quoted}"
     )
 
@@ -91,7 +91,7 @@ def _remove(staged: Iterable[str], journal: str) -> None:
 
 
 def _go_on(item: JournalLine, handle: int) -> None:
-    """Give a file its new bytes, unless it has them."""
+    """Give a file its new bytes, unless it has them already."""
     state = _state(item, handle)
     if state == _NEW:
         return
@@ -99,7 +99,7 @@ def _go_on(item: JournalLine, handle: int) -> None:
         os.unlink(item.file)
         return
     if state == _OLD and (item.old is None or inplace.can_stand_for(item.staged, item.file)):
-        with suppress(OSError) if item.old else nullcontext():  # a mount, say, is written through
+        with suppress(OSError) if item.old else nullcontext():  # a mount point is written through
             os.rename(item.staged, item.file)
             return
     old, new = item.old_bytes(handle), _staged_bytes(item)
@@ -109,14 +109,14 @@ def _go_on(item: JournalLine, handle: int) -> None:
 
 
 def give_back(item: JournalLine, handle: int) -> None:
-    """Give a file its old bytes again if it has the new ones, or a part of them."""
+    """Give a file its old bytes back if it has the new ones, or a part of them."""
     state = _state(item, handle, back=True)
     if state not in (_NEW, _TORN):
         return
     if item.old is None:
         os.unlink(item.file)
         return
-    if item.new is None and os.path.lexists(item.staged):  # the file itself, under another name
+    if item.new is None and os.path.lexists(item.staged):  # the old file itself, renamed
         os.rename(item.staged, item.file)
         return
     old, new = item.old_bytes(handle), _content(item.file)
@@ -127,7 +127,7 @@ def give_back(item: JournalLine, handle: int) -> None:
             inplace.stage(item.staged, old, None)
         os.rename(item.staged, item.file)
         return
-    # What took the place of the old file leaves its name to a copy of that.
+    # The new file replaced the old one: a copy of the old one replaces it.
     if state == _NEW and not os.path.lexists(item.staged) and inplace.stage(item.staged, old, item.file):
         atomic.flush(item.staged)
         if os.lstat(item.file).st_nlink == 1:
@@ -138,10 +138,10 @@ def give_back(item: JournalLine, handle: int) -> None:
 
 
 def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
-    """Say what a file has: its old or its new bytes, or a part of both; or why nobody can tell what it should have."""
+    """Return which bytes a file has: old, new, or a mix; otherwise why it cannot be changed."""
     try:
         data = _content(item.file)
-    except InputError:  # a folder or a link by now
+    except InputError:  # it is a folder or a link now
         return _EDITED
     found = None if data is None else digest(data)
     if found == item.new:
@@ -156,7 +156,7 @@ def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
 
 
 def _staged_bytes(item: JournalLine) -> bytes | None:
-    """Return the new bytes, if they are those, in a file that is one's own or the owner's, under no further name."""
+    """Return the staged bytes, if they have the right digest and their file has the right owner and no second name."""
     try:
         state, data = os.lstat(item.staged), _content(item.staged)
     except (FileNotFoundError, InputError):
@@ -169,7 +169,7 @@ def _staged_bytes(item: JournalLine) -> bytes | None:
 
 
 def _content(file: str) -> bytes | None:
-    """Return the bytes of a file; None where there is none. A link is not followed."""
+    """Return the bytes of a file, or None where there is none. A link is not followed."""
     return regular.read(file, resolve=_no_link) if os.path.lexists(file) else None
 
 

@@ -1,7 +1,7 @@
-"""A folder's files: found and read once, and written back whole or not at all.
+"""A folder's files: found and read once, and written back all or none.
 
-Every path is relative, has no ``..``, and leads by no link out of the root: the bundle that the folder is of, else the
-folder itself (`paths.root_of`).
+Every path is relative, has no ``..``, and no link on it leads out of the root: the bundle that the folder belongs to,
+or the folder itself (`paths.root_of`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-#: Told of a change that is about to be made: the bytes of every file, by its real path, before (None where there was
-#: none) and after (None where there is none then). What it returns is open while files are written, and learns by how
-#: it is closed whether they were.
+#: Called before a change with the bytes of every file, by its real path, before and after (None: no file). The context
+#: manager that it returns is open while files are written, and is left with an error if they were not.
 Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, "bytes | None"]], "AbstractContextManager[object] | None"]
 
 _PATH_MAX = 4096
@@ -32,13 +31,11 @@ class _OutsideError(InputError):
 
 
 class Tree:
-    """Files below a folder, by paths with ``/``. What was read is remembered, so that a file that somebody else
-    changes before it is written stops the command; so are the names in each folder.
+    """Files below a folder, by paths with ``/``.
 
-    Symbolic links to files are read, and edited where they lead, as long as that is inside the root;
-    linked folders are not entered.
-
-    Paths are plain text here: a `Path` for each of 4,000 files takes as long as reading them.
+    What was read is remembered: a file that somebody else changes before it is written stops the command. Symbolic
+    links to files are followed, also for writing, if they lead to a place inside the root; linked folders are not
+    entered. Paths are plain text: a `Path` for each of 4,000 files takes as long as reading them.
     """
 
     def __init__(self, root_dir: Path) -> None:
@@ -51,14 +48,14 @@ class Tree:
         self._root = ""
 
     def has_file(self, path: str) -> bool:
-        """Say whether there is a regular file, or a link to one; in a folder that is a link out of the root none is."""
+        """Return whether there is a regular file or a link to one; False in a folder that is a link out of the root."""
         try:
             return os.path.isfile(self._file(path))
         except _OutsideError:
             return False
 
     def has(self, path: str) -> bool:
-        """Say whether there is anything, or a link to it; in a folder that is a link out of the root nothing is."""
+        """Return whether there is anything or a link to it; False in a folder that is a link out of the root."""
         try:
             return os.path.exists(self._file(path))
         except _OutsideError:
@@ -73,7 +70,7 @@ class Tree:
     def walk(self, below: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield folder, names of its folders and names of its files, in byte order, as `os.walk` does.
 
-        Taking a name out of the folders keeps the walk from entering it.
+        A folder whose name the caller removes from the list is not entered.
         """
         ahead = [below]
         while ahead:
@@ -86,12 +83,12 @@ class Tree:
 
     @contextmanager
     def locked(self, *, below: bool = True) -> Iterator[None]:
-        """Hold the root for one writer. What a killed writer left, here or in a folder above or below, is finished.
+        """Lock the root for one writer, and finish what killed writers left in this folder and those above and below.
 
-        Without ``below`` nobody looks into the folders below, for a command that does not either.
+        Without ``below``, folders below are not searched; for commands that do not enter them either.
         """
         if not os.path.isdir(self.root_dir):
-            raise InputError(Problem("is no directory", file=os.fspath(self.root_dir)))
+            raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
         with lock.held(self.root):
             for folder in self._with((journal.JOURNAL, journal.DRAFT), below=below):
                 recovery.recover(folder)
@@ -100,13 +97,13 @@ class Tree:
             yield
 
     def interrupted(self) -> list[str]:
-        """Return the folders, here, above or below, that have a change of a writer that died; for who only reads."""
+        """Return the folders, here, above or below, with an interrupted change; for commands that only read."""
         return [folder for folder in self._with((journal.JOURNAL,)) if journal.is_pending(folder)]
 
     def settle(self, *, back: bool) -> tuple[list[str], list[str]]:
-        """Finish or take back what a killed writer left, but for files that were changed since.
+        """Finish or take back what killed writers left, except for files that were changed since then.
 
-        Return the files that have what they should have, and those that were left as they are.
+        Return the files that have the right bytes now, and those that were left alone.
         """
         done: list[str] = []
         left: list[str] = []
@@ -120,7 +117,7 @@ class Tree:
     def write(self, files: Mapping[str, bytes | None], keep: Keep | None = None, *, mode: int = 0o644) -> None:
         """Replace the content of files that were read, all or none, while the tree is `locked`.
 
-        One that was not there is made, one without content is removed. ``keep`` is told once nothing is left to refuse.
+        A file that did not exist is created, one whose content is None is removed. ``keep`` is called last before that.
         """
         changes: dict[str, FileChange] = {}
         for path, new in files.items():
@@ -139,12 +136,12 @@ class Tree:
 
     @property
     def root(self) -> str:
-        """The real folder that no path leads out of."""
+        """The real folder that no path may lead out of."""
         self._root = self._root or paths.root_of(self._real[""] or "/")
         return self._root
 
     def _with(self, names: tuple[str, ...], *, below: bool = True) -> Iterator[str]:
-        """Yield the real folders above, from the top, and then those below, that have a file of one of these names."""
+        """Yield the real folders above, from the top, then those below, that have a file with one of these names."""
         here = self._real[""] or "/"
         for folder in reversed(list(paths.above(here))):
             if any(os.path.lexists(f"{folder}/{name}") for name in names):
@@ -154,7 +151,7 @@ class Tree:
             folder = ahead.pop()
             try:
                 folders, files, links = self._list(folder)
-            except UnavailableError:  # the command says so, if it is to enter it
+            except UnavailableError:  # the command reports it if it enters the folder
                 continue
             if any(name in files or name in folders for name in names):
                 yield self._folder(folder) or "/"
@@ -168,7 +165,7 @@ class Tree:
         return self._listed[folder]
 
     def _file(self, path: str) -> str:
-        """Return a path with the real path of its folder, which lies inside the root."""
+        """Return a path with its folder made real; it must lie inside the root."""
         folder, _, name = path.rpartition("/")
         real = self._real.get(folder) or self._folder(folder, path)
         if name in ("", ".", "..") or path.startswith("/") or "\0" in path:
@@ -176,7 +173,7 @@ class Tree:
         return f"{real}/{name}"
 
     def _folder(self, folder: str, path: str = "") -> str:
-        """Return the real path of a folder, which lies inside the root; ``path`` is the one that named it."""
+        """Return the real path of a folder, which must lie inside the root; messages name ``path``."""
         if folder in self._real:
             return self._real[folder]
         if folder.startswith("/") or "\0" in folder or len(folder) > _PATH_MAX:
@@ -196,7 +193,7 @@ class Tree:
         return InputError(Problem(f"leads out of {self.root_dir}", file=self.prefix + path[:_PATH_MAX]))
 
     def _leads(self, link: str) -> str:
-        """Return where a link leads, which has to be inside the root."""
+        """Return where a link leads, which must be inside the root."""
         target = os.path.realpath(link)
         if not paths.is_inside(target, self.root):
             raise _OutsideError(Problem(f"is a link to {target}, outside of {self.root_dir}", file=link))
@@ -204,7 +201,7 @@ class Tree:
 
 
 def _names(folder: str) -> tuple[list[str], list[str], set[str]]:
-    """Return the names of the folders, those of all else, and which folders are links."""
+    """Return the names of folders, the names of everything else, and which folders are links."""
     folders, files, links = [], [], set()
     try:
         with os.scandir(folder) as entries:
@@ -223,5 +220,5 @@ def _names(folder: str) -> tuple[list[str], list[str], set[str]]:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link that leads to itself, say
+    except OSError:  # a link to itself, for example
         return False

@@ -78,7 +78,7 @@ def find(directory: Path) -> Path:
     if not found:
         is_folder = regular.is_folder(directory)
         hint = "name the directory of one use case" if is_folder else ""
-        message = "has no kustomization.yaml" if is_folder else "is no directory"
+        message = "has no kustomization.yaml" if is_folder else "is not a directory"
         raise InputError(Problem(message, file=str(directory), hint=hint))
     names = " and ".join(file.name for file in found)
     raise InputError(Problem(f"has {names}, where one is expected", file=str(directory)))

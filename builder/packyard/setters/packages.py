@@ -25,7 +25,7 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     """
     marks = (NAME, KPTFILE) if kpt else (NAME,)
     if not tree.root_dir.is_dir():
-        raise InputError(Problem("is no directory", file=str(tree.root_dir)))
+        raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
     if not recursive:
         found = [""] if any(map(tree.has, marks)) else []
     else:

@@ -26,7 +26,7 @@ def find_folders(directory: Path, *, recursive: bool) -> list[str]:
 def read(tree: Tree, folder: str, *, below_too: bool = False) -> dict[str, bytes]:
     """Read the resource files of a folder, by their paths below the tree's root."""
     if not tree.root_dir.is_dir():
-        raise InputError(Problem("is no directory", file=str(tree.root_dir)))
+        raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
     prefix = f"{folder}/" if folder else ""
     return {prefix + path: data for path, data in read_resources(tree, folder, below_too=below_too).items()}
 

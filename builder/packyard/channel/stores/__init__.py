@@ -1,7 +1,7 @@
-"""A *store* keeps bytes by key, and promises four verbs; policy (what is written when, and why) lives in ``channel``.
+"""A *store* keeps bytes by key and offers four verbs; when what is written, and why, is decided in ``channel``.
 
-A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_``, ``+`` and ``-``, not beginning with a
-dot: names that begin with one are the store's own (temporary files, locks), and never listed.
+A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_``, ``+`` and ``-``. No part begins with
+a dot: such names are the store's own (temporary files, locks), and never listed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
     if scheme.lower() in ("http", "https"):
         return HTTPStore(address, patience=patience)
     hint = "use a directory, file://, http:// or https://"
-    raise InputError(Problem(f"no kind of channel has an address that begins with '{scheme}://'", hint=hint))
+    raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
 
 
 def _file_path(address: str) -> Path:

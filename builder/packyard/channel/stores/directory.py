@@ -1,13 +1,13 @@
-"""A store in a directory, on a local disk or a shared POSIX file system, that a web server can serve as it is.
+"""A store in a directory, on a local disk or a shared POSIX file system; a web server can serve it as it is.
 
-Objects appear whole: written to a temporary file beside their place, synced to disk, and then linked (`put`, which
-never replaces) or renamed (`swap`, under a lock) into it. A writer that is killed leaves at most a file called
-``.<name>.<random>.tmp``, which is never listed; the kernel releases its lock.
+Objects are written in one step (`files.atomic`): `put` never replaces one, `swap` does so under a lock. A killed writer
+leaves at most a temporary file, which is never listed; the kernel releases its lock.
 
-File systems without hard links cannot create exclusively and whole at once: there `put` takes the lock, looks, and
-renames, so that it excludes other packyards, but not somebody who copies files there by hand at that very moment.
+Without hard links, a file cannot be created in one step and exclusively. On such file systems `put` takes the lock,
+checks that the file is missing, and renames: that excludes other packyards, but not somebody who copies a file there at
+the same moment.
 
-What lies in the directory may be anybody's: no link leads out of it, and only regular files are read, up to a limit.
+The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from packyard.files import atomic, paths, regular
 from packyard.files.regular import LIMIT
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-_DEPTH = 32  # folders in folders; no channel has so many
+_DEPTH = 32  # folders in folders: more than any channel has
 
 
 class DirectoryStore:
-    """The store whose keys are the paths below a directory, which is created by the first write.
+    """The store whose keys are the paths below a directory; the first write creates it.
 
     ``patience``: the seconds that a writer waits for another one.
     """
@@ -83,7 +83,7 @@ class DirectoryStore:
     def _check_root(self) -> None:
         if not self._root_dir.is_dir():
             problem = "is not a directory" if self._root_dir.exists() else "no such file or directory"
-            raise MissingStoreError(Problem(problem, file=str(self._root_dir), hint="is this the place of a channel?"))
+            raise MissingStoreError(Problem(problem, file=str(self._root_dir), hint="is this a channel?"))
 
     def _file(self, key: str) -> Path:
         check_key(key)
@@ -93,7 +93,7 @@ class DirectoryStore:
         return file
 
     def _create(self, file: Path, data: bytes) -> bool:
-        """Create ``file`` exclusively; return False if it is there."""
+        """Create a file exclusively; return False if it exists."""
         try:
             _write(file, data, replace=False)
         except FileExistsError:
@@ -113,7 +113,7 @@ class DirectoryStore:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Hold the store's one lock, waiting for it; all packyards that write here take it."""
+        """Wait for the store's lock, and hold it; every packyard that writes here takes it."""
         _make_dir(self._root_dir)
         file, end = self._root_dir / ".lock", time.monotonic() + self._patience
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
@@ -139,7 +139,7 @@ class DirectoryStore:
 
 
 def _read(file: Path, limit: int = LIMIT) -> bytes | None:
-    """Return a file's bytes, or None where there is no object: nothing, or a folder."""
+    """Return an object's bytes, or None where there is nothing or a folder."""
     try:
         state = file.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -160,7 +160,7 @@ def _write(file: Path, data: bytes, *, replace: bool = True) -> None:
 def _check_same(file: Path, data: bytes) -> None:
     found, wanted = Digest.of(regular.read(file)), Digest.of(data)
     if found != wanted:
-        problem = f"exists with other bytes: {found} is there, {wanted} was to be written"
+        problem = f"exists with other content: it has {found}, the new one {wanted}"
         raise ConflictError(Problem(problem, file=str(file), hint="what is published never changes"))
 
 
@@ -173,7 +173,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def _make_dir(directory: Path) -> None:
-    """Create a directory and those above it, durably, and readable for all whatever the umask."""
+    """Create a directory and its parents, durably, and readable for all whatever the umask."""
     if directory.is_dir():
         return
     _make_dir(directory.parent)

@@ -1,7 +1,7 @@
-"""A store that some web server or public bucket serves: read-only, and only by key.
+"""A store that a web server or a public bucket serves: read-only, and only by key.
 
-Bytes are taken as they are stored, whatever the server says of their encoding: some label a ``.tar.gz`` as gzip
-*content encoding*, and a client that believes it hands out a tar with another digest.
+Bytes are taken as they are stored, whatever the server says about their encoding: some label a ``.tar.gz`` as gzip
+*content encoding*, and a client that decodes it returns a tar with another digest.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class HTTPStore:
-    """The store whose keys are the paths below an address. A user and password in it are used, and never shown.
+    """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
 
-    Without them, those that ``~/.netrc`` has for the host are. ``patience``: the seconds that a request may take.
+    A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host.
     """
 
     def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
@@ -35,7 +35,7 @@ class HTTPStore:
     def __repr__(self) -> str:
         return f"HTTPStore({self._base!r})"
 
-    # What is refused takes the arguments of a `Store` all the same.
+    # Verbs that are refused have the arguments of a `Store` as well.
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
         """Refuse."""
         self._refuse()
@@ -62,7 +62,7 @@ class HTTPStore:
         return answer.body
 
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
-        """Refuse: HTTP has no listing. What there is says the index."""
+        """Refuse: HTTP has no listing; the index says what exists."""
         self._refuse()
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
@@ -75,12 +75,12 @@ class HTTPStore:
 
 
 def _split(address: str) -> SplitResult:
-    """Take an address apart, or refuse it without showing what may be a password."""
+    """Split an address, or refuse it without showing it: it may hold a password."""
     try:
         parts = urlsplit(address)
         usable = bool(parts.hostname) and not (parts.query or parts.fragment) and parts.port != 0
     except ValueError:
         usable = False
     if not usable:
-        raise InputError(Problem("this is not the address of a channel", hint="write https://host/path"))
+        raise InputError(Problem("this must be the address of a channel", hint="write https://host/path"))
     return parts

@@ -1,8 +1,8 @@
-"""One GET request over HTTP that ends: after so many seconds, at so many bytes, whatever a server does.
+"""One GET request over HTTP that ends after so many seconds and so many bytes, whatever the server does.
 
-Everything is bounded in one place: what is read from the connection, be it a status line, headers, ``100 Continue``,
-the frame of chunks or trailers, is counted and timed by a `_Meter`; and whoever asks waits for a thread, and for no
-longer than asked, so that not even a name server holds anybody up. Redirections are followed here, their bodies unread.
+A `_Meter` counts and times everything that is read from the connection: status lines, headers, ``100 Continue``, chunk
+headers, trailers and the body. The request runs in a thread that the caller waits for no longer than the patience
+allows: name lookups cannot be interrupted otherwise. Redirections are followed here, and their bodies are not read.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _SPEED, _WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
 _REDIRECTIONS = 10
 _LOOK = "check the address and the network, then run again"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Bytes beside the body: status lines, headers, trailers; and of the frame of chunks, for each byte of the body.
+#: Bytes beside the body: of status lines, headers and trailers; and of chunk headers, for each byte of the body.
 _FRAME, _FRAME_SHARE = 256 * 1024, 1 / 16
 
-#: What failed, in our words: messages of the libraries may show a whole address.
+#: What failed, in our words: the libraries' messages may show the address with its password.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached"),
     ((TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError), "the server did not answer in time"),
     ((ssl.SSLError, requests.exceptions.SSLError), "the server's certificate is not trusted, or TLS failed"),
     ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses"),
-    ((ConnectionError, http.client.IncompleteRead), "the transfer failed, the server broke off"),
-    ((http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError), "the server answers nonsense"),
+    ((ConnectionError, http.client.IncompleteRead), "the server closed the connection early"),
+    ((http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError), "the server sent an invalid response"),
     ((OSError,), "the server cannot be reached"),
 )
 
@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server says in the end; the body of any status but 200 was not read."""
+    """The last answer of a server; its body is only read if the status is 200."""
 
     status: int
     body: bytes = b""
@@ -61,7 +61,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """An address without user and password, these beside it, what messages call it, and the bounds."""
+    """An address, its credentials apart; what messages call it; and the bounds."""
 
     url: str
     credentials: tuple[str, str] | None = field(repr=False)
@@ -70,17 +70,17 @@ class Request:
     patience: float
 
     def refusal(self, message: str, hint: str = _LOOK) -> UnavailableError:
-        """Return what to raise."""
+        """Return the error to raise."""
         return UnavailableError(Problem(message, file=self.place, hint=hint))
 
     def late(self) -> UnavailableError:
-        """Return what to raise where it takes too long."""
+        """Return the error to raise when time is up."""
         hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
         return self.refusal(f"the server did not answer in time ({self.patience:g} seconds)", hint)
 
 
 def get(request: Request) -> Answer:
-    """Ask, follow redirections, and return the answer, or raise `UnavailableError`."""
+    """Send the request, follow redirections, and return the answer, or raise `UnavailableError`."""
     try:
         return _within(request.patience, partial(_follow, request))
     except OverdueError as error:
@@ -88,7 +88,7 @@ def get(request: Request) -> Answer:
 
 
 def _within(seconds: float, call: Callable[[], _T]) -> _T:
-    """Return what a call returns in a thread that nobody waits for longer, or raise `OverdueError`."""
+    """Run a call in a thread, and return its result, or raise `OverdueError` when the time is up."""
     outcome: Future[_T] = Future()
 
     def run() -> None:
@@ -116,7 +116,7 @@ def _follow(request: Request) -> Answer:
 
 
 def _ask(request: Request, meter: _Meter, url: str, credentials: tuple[str, str] | None) -> Answer | str:
-    """Send one request, and return the answer, or where it redirects to."""
+    """Send one request, and return the answer, or the target of a redirection."""
     with requests.Session() as session, _Adapter(meter) as adapter:
         auth: Any = tuple(text.encode() for text in credentials) if credentials else None
         try:
@@ -124,7 +124,7 @@ def _ask(request: Request, meter: _Meter, url: str, credentials: tuple[str, str]
             prepared = session.prepare_request(asked)  # without credentials, those of ~/.netrc
             settings: Any = session.merge_environment_settings(url, {}, True, None, None)
         except Exception as error:
-            raise request.refusal("cannot be asked for", "check the address") from error
+            raise request.refusal("the request cannot be made", "check the address") from error
         meter.begin()
         try:
             with adapter.send(prepared, timeout=meter.timeouts(), **settings) as response:
@@ -135,16 +135,16 @@ def _ask(request: Request, meter: _Meter, url: str, credentials: tuple[str, str]
                 return Answer(status=200, body=_body(request, response, meter))
         except PackyardError:
             raise
-        except Exception as error:  # whatever the libraries make of what a server sends
+        except Exception as error:  # the libraries raise many kinds for what a server sends
             raise request.refusal(_reason(error)) from error
 
 
 def _body(request: Request, response: requests.Response, meter: _Meter) -> bytes:
-    """Return the body as it was sent, whatever the server calls its encoding."""
+    """Return the body as it was sent, without decoding it."""
     length = response.headers.get("Content-Length")
     sizes = set() if length is None else {part.strip() for part in length.split(",")}
     if len(sizes) > 1 or any(not size.isascii() or not size.isdecimal() or len(size) > 19 for size in sizes):
-        raise request.refusal("the server answers nonsense: a Content-Length that is none", _LOOK)
+        raise request.refusal("the server sent an invalid Content-Length", _LOOK)
     expected = int(sizes.pop()) if sizes else None
     body = io.BytesIO()
     while (expected or 0) <= request.limit and (chunk := response.raw.read(_CHUNK, decode_content=False)):
@@ -161,14 +161,14 @@ def _body(request: Request, response: requests.Response, meter: _Meter) -> bytes
 
 
 def _target(request: Request, url: str, location: str) -> str:
-    """Return the address that a redirection leads to, without the user and password that it may name."""
+    """Return the target of a redirection without user and password."""
     try:
         target = urlsplit(urljoin(url, location.encode("latin-1").decode()))
         host, _ = target.hostname, target.port
     except ValueError as error:
-        raise request.refusal("the server answers nonsense: a Location that is no address", _LOOK) from error
+        raise request.refusal("the server sent an invalid Location", _LOOK) from error
     if target.scheme not in _DEFAULT_PORTS or not host:
-        raise request.refusal("the server redirects to what is no web address", _LOOK)
+        raise request.refusal("the server redirects to something that is not a web address", _LOOK)
     if url.startswith("https:") and target.scheme != "https":
         raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
     return target._replace(netloc=target.netloc.rpartition("@")[2], fragment="").geturl()
@@ -179,7 +179,7 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 class _Meter:
-    """Holds what is read for one request to its bounds, and raises `UnavailableError` beyond them."""
+    """Enforces the bounds of one request: raises `UnavailableError` when one is exceeded."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -189,19 +189,19 @@ class _Meter:
         self._left = 0
 
     def begin(self) -> None:
-        """Let one answer's frame be read."""
+        """Allow the status line, headers and trailers of one answer."""
         self._left = _FRAME + 2 * _CHUNK
 
     def allow(self, count: int) -> None:
-        """Let more be read, for so many bytes of a body that arrived."""
+        """Allow more bytes, after so many bytes of the body arrived."""
         self._left += int(count * (1 + _FRAME_SHARE))
 
     def timeouts(self) -> tuple[float, float]:
-        """Return the seconds that are left to connect, and to read something."""
+        """Return the seconds that are left to connect, and to read."""
         return min(_CONNECT, self.seconds()), self.seconds()
 
     def seconds(self) -> float:
-        """Return how long the next bytes may take."""
+        """Return how long the next read may take."""
         now = time.monotonic()
         if now >= self._window_end:
             if self._in_window < _SPEED * _WINDOW:
@@ -212,15 +212,15 @@ class _Meter:
         return min(self._end, self._window_end) - now
 
     def count(self, count: int) -> None:
-        """Count what was read."""
+        """Count bytes that were read."""
         self._in_window += count
         self._left -= count
         if self._left < 0:
-            raise self._request.refusal("the server sends headers or frames without end", _LOOK)
+            raise self._request.refusal("the server sends too many bytes of headers or chunk headers", _LOOK)
 
 
 class _Metered(io.RawIOBase):
-    """What a connection receives, within the bounds of a meter."""
+    """The bytes that a connection receives, counted and timed by a meter."""
 
     def __init__(self, connection: Any, meter: _Meter) -> None:
         self._connection = connection
@@ -236,7 +236,7 @@ class _Metered(io.RawIOBase):
             try:
                 count: int = self._connection.recv_into(buffer)
             except TimeoutError:
-                continue  # the meter says what it is
+                continue  # the meter decides which bound was exceeded
             self._meter.count(count)
             return count
 
@@ -253,7 +253,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Adapter(HTTPAdapter):
-    """Connects as `requests` does, through proxies too, and reads by a meter."""
+    """Connects as `requests` does, through proxies too, and reads through a meter."""
 
     def __init__(self, meter: _Meter) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ class _Adapter(HTTPAdapter):
         self.close()
 
     def get_connection_with_tls_context(self, *arguments: Any, **named: Any) -> Any:
-        """Return a pool of connections that are metered."""
+        """Return a pool whose connections read through the meter."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **named)
         connect = pool.ConnectionCls
 
