@@ -1,7 +1,7 @@
 """What packyard raises on purpose: one root, and one class per reaction that a caller can have.
 
     PackyardError            understood and refused
-    ├── InputError           mend the file or the value that is named, then run again
+    ├── InputError           fix the file or the value that is named, then run again
     │   ├── UsageError       the words on the command line do not fit the verb
     │   ├── BeyondError      packyard's own build does not know what is asked: build with kustomize
     │   ├── NotHereError     one package of several does not admit the change: go on with the others, or stop
@@ -54,11 +54,11 @@ class Problem:
 def on_one_line(text: str) -> str:
     """Return text for people: line breaks, controls, marks that turn or hide text and lone bytes are shown escaped.
 
-    Blanks that other scripts have stay, an ideographic one say.
+    Spaces of other scripts stay, such as the ideographic space.
     """
     if text.isprintable():
         return text
-    from unicodedata import category  # only where something may have to be escaped
+    from unicodedata import category  # only for what may need escapes
 
     return "".join(sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
 

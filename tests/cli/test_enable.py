@@ -39,7 +39,7 @@ def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
 
 def test_what_an_option_requires_is_said(folder: Path) -> None:
     story = packyard("enable", "dataset-bucket", cwd=folder).stderr
-    assert "S3_BUCKET (has to be set); to set one: packyard set . S3_BUCKET=VALUE" in story
+    assert "S3_BUCKET (required); to set one: packyard set . S3_BUCKET=VALUE" in story
     story = packyard("enable", "debug", cwd=folder).stderr
     assert "debug has no values to set; what may be changed in it, its file says: ../../options/debug" in story
 

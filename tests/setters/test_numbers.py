@@ -160,8 +160,8 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         (("lint", bounded), 1, "maximum must be a number, found '9999"),
         (("set", bounded, "A=2"), 1, "maximum must be a number, found '9999"),
         (("render", "--built-in", plain), 0, ""),
-        (("set", ruled, f"A={digits}"), 1, "is no whole number of 64 bits"),
-        (("set", amounts, f"A={digits}"), 1, "is no quantity"),
+        (("set", ruled, f"A={digits}"), 1, "is not a whole number of 64 bits"),
+        (("set", amounts, f"A={digits}"), 1, "is not a quantity"),
         (("set", nan, "A=.nan"), 1, "int has no answer for nan"),
     ):
         process = packyard(*words)

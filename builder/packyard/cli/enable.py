@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Enable options, say which values they want; or list them."""
+    """Enable options and list the values that they need; without a name list the options."""
     directory, names = split(arguments.words)
     if not names:
         state.tell_pending(Tree(directory))
@@ -95,7 +95,7 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
     if option.rows:
         values = [
-            f"{row.name} (has to be set)" if row.must_be_set else f"{row.name} ({row.value or 'empty'})"
+            f"{row.name} (required)" if row.must_be_set else f"{row.name} ({row.value or 'empty'})"
             for row in option.rows
         ]
         wanted = next((row for row in option.rows if row.must_be_set), option.rows[0])

@@ -27,7 +27,7 @@ from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, Problem, UnavailableError, UsageError, refuse, shown
 from packyard.files.tree import Tree
 from packyard.options import folder
-from packyard.options.values import holders, options_of, reach
+from packyard.options.values import holders, options_of, reach, switched_off
 from packyard.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(
@@ -84,8 +84,9 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
             shipped=_shipped,
         )
     except InputError as error:
-        refuse(_went(directory, error.problems))
-        raise
+        if not any(problem.missing for problem in error.problems):
+            raise
+        raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
     if form == "json":
         output.json_result([_document(change, beside) for change in changes if change.plan.counts])
     elif dry_run:
@@ -106,15 +107,13 @@ def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
     return shipped.find(directory).values()
 
 
-def _went(directory: Path, problems: Sequence[Problem]) -> list[Problem]:
-    """Say where a name went that users of another version knew, in the place of that it is not found."""
-    if not any(problem.missing for problem in problems):
-        return []
+def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
+    """Say where a setter is that was not found: in an option that is not enabled, or under another version's name."""
+    if not problem.missing:
+        return None
     from packyard.bundle import shipped
 
-    moved = shipped.find(directory)
-    found = [moved.went(problem.missing) for problem in problems]
-    return [went or problem for went, problem in zip(found, problems, strict=True)] if any(found) else []
+    return switched_off(directory, problem.missing) or shipped.find(directory).went(problem.missing)
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:

@@ -26,16 +26,14 @@ _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser)
-    parser.add_argument(
-        "--unset", action="store_true", help="only those that have to be set before a use case is built"
-    )
+    parser.add_argument("--unset", action="store_true", help="only required ones without a value")
     parser.add_argument("--set", action="store_true", help="only those that were set")
     shared.add_wide(parser)
     shared.add_output(parser, *shared.FORMS, "yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the setters of the package, or of every package below a folder that is none itself."""
+    """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
     state.tell_pending(tree)
     packages = {package: read_package(tree, package) for package in find_all(tree)}

@@ -14,7 +14,7 @@ _LONGEST = 1000
 
 
 def parse(text: str) -> int | None:
-    """Return the amount in 10^-9, or None where the text is no quantity."""
+    """Return the amount in 10^-9, or None where the text is not a quantity."""
     match = _QUANTITY.match(text)
     if match is None or not (match[2] or match[3]) or len(text) > _LONGEST:
         return None

@@ -4,7 +4,7 @@
     resnet50/quickstart/mlops/options/queue/kustomization.yaml                    the option queue
     resnet50/quickstart/mlops/multi-node/user-mounted-nfs/kustomization.yaml      - ../../options/queue
 
-Without a packyard.json the package ends with the folder that holds `options/`. What is a link is no option.
+Without a packyard.json the package ends with the folder that holds `options/`. A link is not an option.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def find(directory: Path) -> Folder | None:
 
 
 def package_of(directory: Path) -> str:
-    """Return the real folder that a use case's components have to be in."""
+    """Return the real folder that a use case's components must be in."""
     found = find(directory)
     return found.package if found else paths.root_of(directory)
 

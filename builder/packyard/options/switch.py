@@ -79,7 +79,7 @@ def enable(
 
 
 def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Switched:
-    """Take options out of a use case; one that is not enabled is none to take out."""
+    """Remove options from a use case; one that is not enabled is left alone."""
     found = _find(directory, names)
     tree = Tree(directory)
     with nullcontext() if dry_run else tree.locked(below=False):
@@ -157,12 +157,12 @@ def _has_kustomization(directory: Path) -> bool:
 
 
 def _unknown(found: Folder, name: str) -> Problem | None:
-    """Return what is wrong with the name of an option, nothing where there is one."""
+    """Return what is wrong with the name of an option, or None where there is such an option."""
     known = found.names()
     if name in known:
         return None
     if "/" in name or name in (".", "..") or names.reserved(name):
-        message = f"{name!r} is no name of an option: it is that of a folder in {found.shown}"
+        message = f"{name!r} is not the name of an option: give that of a folder in {found.shown}"
         return Problem(message, hint=suggest(name.rpartition("/")[2], known))
     if os.path.islink(f"{found.real}/{name}"):
         return Problem(f"option {name!r} is a link, and no option", file=os.path.join(found.shown, name))
@@ -177,7 +177,7 @@ def _check(directory: Path, here: Kustomization, trial: Trial) -> None:
     except BeyondError:
         raise
     except InputError as error:
-        hint = "mend it, or disable the option that does not fit"
+        hint = "fix it, or disable the option that does not fit"
         first = Problem(f"{directory} does not build as it is; nothing was added", hint=hint)
         raise InputError(first, *error.problems) from error
 

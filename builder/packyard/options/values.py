@@ -6,12 +6,11 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from shlex import quote
 
 from packyard.dataclass import dataclass
-from packyard.errors import InputError, Problem, refuse
+from packyard.errors import InputError, Problem
 from packyard.files.paths import KUSTOMIZATIONS
 from packyard.files.tree import Tree
 from packyard.options import component
@@ -21,7 +20,7 @@ from packyard.options.folder import Folder
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters
-from packyard.setters.packagefiles import KPTFILE, PackageFiles, read_krmfile
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.packages import find_packages, read_package
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -82,34 +81,37 @@ def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
 def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
     """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
 
-    A name that only an option has which is not enabled is refused. ``recursive`` asks for all use cases below.
+    ``recursive`` asks for all use cases below.
     """
     found = folders.find(directory)
     if found is None:
         return None
-    here = os.path.realpath(directory)
-    tree = Tree(directory)
-    packages = find_packages(tree, recursive=recursive, kpt=True)
-    own = {name for name in names if any(_defines(tree, package, name) for package in packages)}
-    use_cases = [directory / package for package in packages]
-    if own.issuperset(names) and not any(map(_may_have_any, use_cases)):
-        return None
+    use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, found.real, found.package))}
-    options = list(_read(found, on))
-    refuse(problem for name in names if name not in own and (problem := _switched_off(name, options, directory)))
     reached: dict[str, set[str]] = {}
-    for option in options:
+    for option in _read(found, on) if on else ():
         if option.is_enabled and (wanted := {row.name for row in option.rows} & set(names)):
             reached.setdefault(option.below, set()).update(wanted)
     if not reached:
         return None
-    top = os.path.dirname(found.real)
+    here, top = os.path.realpath(directory), os.path.dirname(found.real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
     return Beside(
         root_dir=shown,
         directory="" if here == top else os.path.relpath(here, top),
-        packages={_join(os.path.basename(found.real), below): names for below, names in reached.items()},
+        packages={f"{os.path.basename(found.real)}/{below}".rstrip("/"): names for below, names in reached.items()},
     )
+
+
+def switched_off(directory: Path, name: str) -> Problem | None:
+    """Say which option has a setter that the use case does not have, as the option is not enabled there."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    if not having or any(option.is_enabled for option in having):
+        return None
+    names = " and ".join(repr(option.name) for option in having)
+    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
+    setter = having[0].setters[name]
+    return setter.problem(message, f"packyard enable {quote(str(directory))} {having[0].name}")
 
 
 def options_of(directory: Path, name: str) -> list[str]:
@@ -138,24 +140,6 @@ def _part(package: PackageFiles, prefix: str) -> PackageFiles:
     return PackageFiles(package.krmfile, resources, package.where, name=package.name)
 
 
-def _switched_off(name: str, options: Sequence[OptionSetters], directory: Path) -> Problem | None:
-    """Say which option has a setter that no option which is enabled has."""
-    having = [option for option in options if name in option.setters]
-    if not having or any(option.is_enabled for option in having):
-        return None
-    names = " and ".join(repr(option.name) for option in having)
-    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
-    setter = having[0].setters[name]
-    return setter.problem(message, f"packyard enable {quote(str(directory))} {having[0].name}")
-
-
-def _defines(tree: Tree, package: str, name: str) -> bool:
-    """Say whether a package's definitions have a setter, by a search that is right for all but odd spellings."""
-    mark = re.compile(rb"\b" + re.escape(name.encode("utf-8", "surrogateescape")) + rb"[\"' \t]*:")
-    paths = (_join(package, file) for file in (KRMFILE, KPTFILE))
-    return any(tree.has_file(path) and mark.search(tree.read(path)) for path in paths)
-
-
 def _may_have_any(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
     from packyard.files import regular
@@ -164,7 +148,3 @@ def _may_have_any(directory: Path) -> bool:
         if (directory / name).is_file():
             return b"components" in regular.read(directory / name)
     return False
-
-
-def _join(folder: str, path: str) -> str:
-    return f"{folder}/{path}" if folder and path else folder or path

@@ -97,7 +97,7 @@ class Substitution:
 
 @dataclass(slots=True)
 class _Resolved:
-    """What a substitution is made of, with its setters as bits, and what it yields, once that is asked.
+    """A substitution resolved: what its markers stand for, its setters as bits, and its text once somebody has asked.
 
     ``targets`` are those of its markers, up to one that refers to nothing.
     """
@@ -178,7 +178,7 @@ class Definitions:
         return Definitions({**self.setters, **changed}, self.substitutions)
 
     def _resolve(self, substitution: Substitution) -> _Resolved:
-        """Resolve a substitution after all that it is made of, each once; raises what is wrong with any of them."""
+        """Resolve a substitution after those that it is made of, each once; raises the first fault of any of them."""
         todo = [substitution]
         within: set[str] = set()
         while todo:
@@ -213,7 +213,7 @@ class Definitions:
         return _Resolved(tuple(targets))
 
     def _join(self, substitution: Substitution, found: _Resolved) -> None:
-        """Join what the targets of a substitution are made of."""
+        """Join the setters, the depths and the faults of the targets of a substitution."""
         for _, target in found.targets:
             if isinstance(target, Setter):
                 found.bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
@@ -228,7 +228,7 @@ class Definitions:
             found.is_broken = True
 
     def _fault(self, substitution: Substitution) -> Problem:
-        """Return what is met first where a substitution is read from its first marker to its last, as 3.8.7 does."""
+        """Return the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last."""
         seen: set[str] = set()
         while substitution.name not in seen:
             seen.add(substitution.name)
@@ -241,7 +241,7 @@ class Definitions:
         return substitution.problem(f"cyclic substitution detected with name {substitution.name}")
 
     def _write(self, substitution: Substitution, found: _Resolved) -> str:
-        """Put the texts of its targets, which are known, into a pattern."""
+        """Replace the markers of a pattern by the texts of their targets, which are known."""
         text = substitution.pattern
         for marker, target in found.targets:
             new = target.text if isinstance(target, Setter) else self._resolved[target.name].text
@@ -256,7 +256,7 @@ class Definitions:
         return text
 
     def _count(self, substitution: Substitution, length: int) -> None:
-        """Count what all texts come to, which many fields of a long one make too much."""
+        """Count the characters of all texts, and refuse too many: one long text may stand in many fields."""
         self._work += length
         if self._work > _MOST_WORK:
             message = f"fields have more than {_MOST_WORK} characters by substitutions, {substitution.name} among them"

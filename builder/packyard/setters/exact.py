@@ -20,7 +20,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def is_within(value: float, text: str, bound: float, *, most: bool, exclusive: bool) -> bool:
-    """Say whether a number is not beyond a bound, the highest or the lowest; one that is none (nan) always is."""
+    """Say whether a number is not beyond a bound, the highest or the lowest; nan is beyond every bound."""
     if math.isnan(value):
         return False
     given, limit = _exact(value, text), _exact(bound)

@@ -76,7 +76,7 @@ def _pair(members: dict[str, Any]) -> tuple[str, str]:
 
 def _text(value: object) -> str:
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value or ""
 
 
@@ -108,7 +108,7 @@ class NewInlineSetter:
 
 
 def parse(text: str) -> InlineDefinition | None:
-    """Read a comment, its ``#`` included; None where it is none of these."""
+    """Read a comment, its ``#`` included; None for any other comment."""
     if '"x-kustomize"' not in text:
         return None
     try:

@@ -21,7 +21,7 @@ _NUMBER = ("a number", "float64", is_number)
 _COUNT = ("a whole number", "int64", _is_count)
 _FLAG = ("true or false", "bool", lambda value: isinstance(value, bool))
 _TEXT = ("a text", "string", lambda value: isinstance(value, str))
-#: What the values of keywords are, in words and as a type of Go.
+#: The type of each keyword: in words, by its name in Go, and its test.
 _KEYWORDS: dict[str, tuple[str, str, Callable[[object], bool]]] = {
     **dict.fromkeys(("maximum", "minimum", "multipleOf"), _NUMBER),
     **dict.fromkeys(("maxLength", "minLength", "maxItems", "minItems"), _COUNT),
@@ -71,7 +71,7 @@ def faults_of_keywords(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str
 def review(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[tuple[str, Problem]]:
     """Yield what is wrong with the definition of a setter by the name of the fault's kind, each at its place.
 
-    In a package as ``shipped`` what is required has to be explained.
+    In a package as ``shipped`` what is required must be explained.
     """
     definition = entry.value
     for path, message in faults_of_keywords(setter.schema):
@@ -91,7 +91,7 @@ def _shown(value: object) -> str:
 
 
 def _in_json(value: object) -> str:
-    """Name the type of a value as Go's reader of JSON does; of a number it may say which."""
+    """Name the type of a value as Go's reader of JSON does; and of a fraction its text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"number {value}" if isinstance(value, float) else "number"
     return {str: "string", bool: "bool", list: "array", dict: "object"}.get(type(value), "null")

@@ -45,7 +45,7 @@ def find_all(tree: Tree) -> list[str]:
 
 
 def place(path: str) -> list[bytes]:
-    """Return what sorts paths as kustomize and kpt walk: the names of a folder's files and folders together."""
+    """Return a key that sorts paths as kustomize and kpt walk them: files and folders together, by name."""
     return [os.fsencode(part) for part in path.split("/")]
 
 

@@ -20,16 +20,16 @@ _FORMATS = {
     "dns-label": "is a DNS label: at most 63 of a-z, 0-9 and -",
     "dns-subdomain": "is a DNS name: labels of a-z, 0-9 and -, with dots between them",
     "hostname": "is the name of a host",
-    "quantity": "is a quantity, 500m or 2Gi say",
+    "quantity": "is a quantity, such as 500m or 2Gi",
     "absolute-path": "is a path from /",
-    "image": "names an image, registry/name:tag say",
+    "image": "names an image, such as registry/name:tag",
     "ip": "is an IP address",
     "ipv4": "is an IPv4 address",
     "ipv6": "is an IPv6 address",
     "port": "is a port, 1 to 65535",
     "uid": "is the number of a user or a group",
 }
-_MOST_ITEMS = 10  # that are shown
+_MOST_ITEMS = 10  # shown in a message
 
 
 def refusal(setter: Setter, texts: Sequence[str]) -> str:
@@ -40,7 +40,7 @@ def refusal(setter: Setter, texts: Sequence[str]) -> str:
 def explain(setter: Setter, texts: Sequence[str], where: str) -> Problem:
     """Return why a definition refuses a value that it refuses; ``where`` is the folder, for the command to type."""
     broken = any(faults_of_keywords(setter.schema))
-    return setter.problem(_say(setter, texts), "mend its definition" if broken else command(setter, where))
+    return setter.problem(_say(setter, texts), "fix its definition" if broken else command(setter, where))
 
 
 def _say(setter: Setter, texts: Sequence[str]) -> str:
@@ -55,7 +55,7 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
 
 def command(setter: Setter, where: str) -> str:
     """Return what to type, with the definition's example where it has one that it admits."""
-    from shlex import quote  # for what is refused alone
+    from shlex import quote  # only refusals need it
 
     example = setter.example
     begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
@@ -111,7 +111,7 @@ def _bounds(schema: Mapping[str, object]) -> Iterator[str]:
 
 
 def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
-    """Yield what goes behind "that"."""
+    """Yield the clauses that follow "that"."""
     if is_number(schema.get("multipleOf")):
         yield f"is a multiple of {schema['multipleOf']}"
     form = schema.get("format")

@@ -51,7 +51,7 @@ _MOST = 1000  # repetitions
 
 
 class PatternError(Exception):
-    """A pattern is none, or too large for what it is to be matched against."""
+    """A pattern is invalid, or too large for the text to be matched."""
 
 
 def fault(pattern: str) -> str:

@@ -51,7 +51,7 @@ def fault_before_schema(setter: Setter, values: Sequence[str]) -> str:
 
 
 def faults_by_schema(setter: Setter, values: Sequence[str]) -> list[str]:
-    """Say what the schema of the definition has against values; the names in ``enumValues`` are not asked of it."""
+    """Say what the schema of the definition has against values; it is not asked about names in ``enumValues``."""
     if setter.enum_values:
         return []
     if not setter.is_list:
@@ -64,7 +64,7 @@ def faults_by_schema(setter: Setter, values: Sequence[str]) -> list[str]:
 
 
 def is_text(value: str) -> bool:
-    """Say whether a value can be written in UTF-8; what a command line holds besides, and half a character, cannot."""
+    """Say whether a value can be written in UTF-8; other bytes of a command line, and half a surrogate pair, cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -164,7 +164,7 @@ def _faults_of_number(name: str, text: str, value: float, schema: Mapping[str, o
 
 
 def _beside(value: float, bound: float) -> str:
-    """Write a bound as kustomize does beside a value: whole if that is."""
+    """Write a bound as kustomize does beside a value: as a whole number beside a whole number."""
     return str(int(float(bound))) if isinstance(value, int) else _in_go(bound)
 
 
@@ -172,7 +172,7 @@ def _in_go(value: object) -> str:
     """Write a value of JSON as Go prints it, where every number is a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    from decimal import Decimal  # slow to import, and for what is refused alone
+    from decimal import Decimal  # slow to import, and only refusals need it
 
     sign, digits, _ = (number := Decimal(repr(float(value))).normalize()).as_tuple()
     exponent = number.adjusted()

@@ -41,7 +41,7 @@ class ValuesFile:
 
 
 def parse(data: bytes, file: str) -> ValuesFile:
-    """Read a values file; every name without a text or a list of texts is named at once."""
+    """Read a values file; all names without a text or a list of texts are reported at once."""
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))

@@ -80,7 +80,7 @@ def test_a_config_path_that_is_no_yaml_file_of_the_package_is_refused(
         code, said = run(*words)
         assert code == 1
         assert "Kptfile:6:5: configPath " in said
-        assert "is no YAML file of the package" in said
+        assert "is not a YAML file of the package" in said
         assert "\x1b" not in said
     assert content(tmp_path) == before
 

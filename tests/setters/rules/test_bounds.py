@@ -87,10 +87,10 @@ def test_deep_long_and_large_rules_are_refused_by_name(rule: str) -> None:
         ("int(D) > 0", "int has no answer for nan"),
         ("int(D / 0.0) > 0", "/ has no answer for nan and 0.0"),
         ("int(1e308) > 0 && N > 0", "int has no answer for 1e+308"),
-        ("int(T) > 0", "is no whole number of 64 bits"),
-        ("quantity(T) > quantity('1')", "is no quantity"),
+        ("int(T) > 0", "is not a whole number of 64 bits"),
+        ("quantity(T) > quantity('1')", "is not a quantity"),
         ("N" + " * N" * 30 + " > 0", "* has no answer for"),
-        ("double('1_0') > 1.0 && N > 0", "'1_0' is no number"),
+        ("double('1_0') > 1.0 && N > 0", "'1_0' is not a number"),
         ("N % 0 == 1", "% has no answer for 9223372036854775807 and 0"),
     ],
 )

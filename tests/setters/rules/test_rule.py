@@ -85,7 +85,7 @@ def test_says_where_the_rule_stands_what_it_says_and_by_which_values_it_is_broke
         "Krmfile:3:9: N is at most M (the rule is N + size(TEXT) <= M; N is 8, TEXT is '', M is 3)"
     ]
     assert problems(one("ODD > N / 2")) == [
-        "Krmfile:2:9: That is so: 'many' is no integer (the rule is ODD > N / 2; ODD is many, N is 8)"
+        "Krmfile:2:9: That is so: 'many' is not of type integer (the rule is ODD > N / 2; ODD is many, N is 8)"
     ]
 
 
@@ -107,16 +107,16 @@ AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a 
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
-        ("rules: yes", "1:8: rules has to be a list of {rule: …, message: …}"),
-        ("rules:\n- N > M", "2:3: a rule is a mapping: {rule: …, message: …}"),
+        ("rules: yes", "1:8: rules must be a list of {rule: …, message: …}"),
+        ("rules:\n- N > M", "2:3: a rule must be a mapping: {rule: …, message: …}"),
         ("rules:\n- rule: N > M", "2:3: a rule needs a text under message"),
         ("rules:\n- rule: ''\n  message: M", "2:9: a rule needs a text under rule"),
-        (f"{one('N > M')}\n  mesage: x", "4:3: mesage is no known key of a rule (did you mean 'message'?)"),
+        (f"{one('N > M')}\n  mesage: x", "4:3: mesage is not a key of a rule (did you mean 'message'?)"),
         (one("1 < 2"), "2:9: the rule 1 < 2 names no setter"),
         (one("N > MM"), "2:13: rule: there is no setter MM (did you mean 'M'?)"),
         (one("N <> M"), "2:12: rule: a value is expected here, not '>'"),
         (one('"N > TEXT"'), f"2:12: rule: > does not take a whole number and a text {AMOUNT}"),
-        (one("N + M"), "2:9: the rule N + M is no condition: it does not compare"),
+        (one("N + M"), "2:9: the rule N + M must be true or false: it compares nothing"),
         (
             "rules:\n- message: x\n  rule: |\n    N\n    > TEXT",
             f"3:9: rule: > does not take a whole number and a text {AMOUNT}",

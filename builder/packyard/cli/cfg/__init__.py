@@ -48,7 +48,7 @@ _ELSEWHERE = {
 }
 _HELP = ("-h", "--help", "help")
 
-#: A flag of all kustomize commands, which asks for Go's stack beside an error; there is none to print.
+#: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
 _STACK_TRACE = "--stack-trace"
 
 

@@ -66,5 +66,5 @@ def _packages(folder: str) -> list[str]:
 def _defined(folder: str, package: str) -> Collection[str]:
     try:
         return read_krmfile(read_package(Tree(Path(folder)), package)).definitions.setters
-    except InputError:  # an empty Krmfile, say
+    except InputError:  # such as an empty Krmfile
         return ()

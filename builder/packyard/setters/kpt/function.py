@@ -33,7 +33,7 @@ class FunctionOutput:
 
 
 def run(name: str, data: bytes) -> FunctionOutput:
-    """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` where ``data`` is none."""
+    """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` for anything else."""
     resources = ResourceList(data)
     function, prefix = FUNCTIONS[name]
     try:

@@ -141,7 +141,7 @@ class KptPackage:
         path = posixpath.normpath(mutator.config_path)
         if path not in self.package.files or ".." in mutator.config_path.split("/"):
             shown = repr(mutator.config_path)
-            raise InputError(mutator.node.problem(f"configPath {shown} is no YAML file of the package"))
+            raise InputError(mutator.node.problem(f"configPath {shown} is not a YAML file of the package"))
         return path
 
     def _data(self, path: str) -> MappingNode | None:
@@ -159,7 +159,7 @@ class KptPackage:
                 hint = "change the Kptfile, then: kpt fn render"
                 problems.append(item.problem(f"setter {item.name!r} is given to some objects only", hint))
             elif not isinstance(item.node, Scalar):
-                problems.append(item.problem(f"the value of setter {item.name!r} is no text"))
+                problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
             else:
                 text = _in_form_of(item.node, given[item.name])
                 found = rewrite.scalar(item.node, text, known=None, flow=_is_flow(item), keep_type=True)

@@ -84,7 +84,7 @@ class Pattern:
 
 
 def parse(comment: str) -> Pattern | None:
-    """Read a comment, its ``#`` included; None where it is no setter comment."""
+    """Read a comment, its ``#`` included; None for any other comment."""
     text = comment.removeprefix(PREFIX).strip()
     return Pattern(text) if comment.startswith(PREFIX) and text else None
 

@@ -26,7 +26,7 @@ class UndecidedError(Exception):
 
 
 class AnswerError(Exception):
-    """There is no answer for these values: a division by zero, a text that is no quantity."""
+    """There is no answer for these values: a division by zero, a text that is not a quantity."""
 
 
 def evaluate(expression: Expression, values: Mapping[str, object]) -> Any:
@@ -93,7 +93,7 @@ def _divide(one: Any, other: Any) -> Any:
 def _quantity(text: str) -> int:
     found = quantity.parse(text)
     if found is None:
-        raise AnswerError(f"{shown(text, quoted=True)} is no quantity")
+        raise AnswerError(f"{shown(text, quoted=True)} is not a quantity")
     return found
 
 
@@ -102,13 +102,13 @@ def _int(value: Any) -> int:
         return int(value)
     found = whole(value)
     if found is None:
-        raise AnswerError(f"{shown(value, quoted=True)} is no whole number of 64 bits")
+        raise AnswerError(f"{shown(value, quoted=True)} is not a whole number of 64 bits")
     return found
 
 
 def _double(value: Any) -> float:
     if isinstance(value, str) and not _FLOAT.match(value):
-        raise AnswerError(f"{shown(value, quoted=True)} is no number")
+        raise AnswerError(f"{shown(value, quoted=True)} is not a number")
     return float(value)
 
 

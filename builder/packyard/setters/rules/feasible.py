@@ -2,8 +2,8 @@
 
 Every combination of enumerated values, booleans and short ranges of whole numbers is tried; other numbers are the
 interval between their bounds, texts of at most so many characters have that size, all else may be anything. So a rule
-that is said never to hold never does; one that nobody can keep for another reason, two names of which one equation
-asks too much say, may go unseen.
+that is said never to hold never does; one that nobody can keep for another reason, such as one equation that asks too
+much of two names, may go unnoticed.
 """
 
 from __future__ import annotations

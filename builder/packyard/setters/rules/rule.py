@@ -60,7 +60,11 @@ class Rule:
             found = types.check(self.expression, kinds)
         except ExpressionError as error:
             return self._at(error)
-        return None if found == "bool" else self.problem(f"the rule {self.text} is no condition: it does not compare")
+        return (
+            None
+            if found == "bool"
+            else self.problem(f"the rule {self.text} must be true or false: it compares nothing")
+        )
 
     def holds(self, setters: Mapping[str, Setter]) -> bool | None:
         """Say whether the rule, which fits them, holds for setters; None while a value that it needs is missing.
@@ -106,7 +110,7 @@ def read(root: MappingNode) -> list[Rule]:
     if section is None:
         return []
     if not isinstance(section, SequenceNode):
-        raise InputError(section.problem("rules has to be a list of {rule: …, message: …}"))
+        raise InputError(section.problem("rules must be a list of {rule: …, message: …}"))
     if len(section.items) > _MOST:
         raise InputError(section.problem(f"a Krmfile has at most {_MOST} rules, found {len(section.items)}"))
     found: list[Rule] = []
@@ -123,9 +127,9 @@ def read(root: MappingNode) -> list[Rule]:
 def _read(item: Item) -> Rule:
     node = item.value
     if not isinstance(node, MappingNode):
-        raise InputError(node.problem("a rule is a mapping: {rule: …, message: …}"))
+        raise InputError(node.problem("a rule must be a mapping: {rule: …, message: …}"))
     problems = [
-        entry.key.problem(f"{entry.name} is no known key of a rule", suggest(entry.name, _KEYS))
+        entry.key.problem(f"{entry.name} is not a key of a rule", suggest(entry.name, _KEYS))
         for entry in node.entries
         if entry.name not in _KEYS
     ]
@@ -173,7 +177,7 @@ def typed(setter: Setter, text: str) -> object:
             return float(value)
         if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63):
             return int(value)
-    return AnswerError(f"{shown(text, quoted=True)} is no {setter.type}")
+    return AnswerError(f"{shown(text, quoted=True)} is not of type {setter.type}")
 
 
 def _shown(setter: Setter) -> str:
