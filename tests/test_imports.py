@@ -120,6 +120,16 @@ def test_imports_of_packyard_go_one_way() -> None:
     assert not faults, "\n" + "\n".join(faults)
 
 
+def test_checks_know_nothing_of_sources() -> None:
+    graph = draw(real.REPOSITORY / "builder" / PACKAGE)
+    assert not {
+        (module, imported)
+        for module, imports in graph.items()
+        for imported in imports
+        if (_room(module), _room(imported)) == ("checks", "source")
+    }
+
+
 def _faults_of(package_dir: Path, **sources: str) -> list[str]:
     """Write each source, its file named with ``__`` for ``/``, and return the faults of that package."""
     for name in ("", *(name.rpartition("__")[0] for name in sources)):

@@ -1,11 +1,11 @@
-"""What a tree builds: each of its kustomizations followed to the files that it takes objects from.
+"""What a tree builds: the objects that each of its kustomizations takes from files.
 
     base/kustomization.yaml    resources: [cm.yaml]
     prod/kustomization.yaml    resources: [../base]          builds base/cm.yaml;
-                               patches: [{path: p.yaml}]     p.yaml is no object
+                               patches: [{path: p.yaml}]     p.yaml is a patch
 
-A kustomization that another one takes in is no build of its own, nor is a Component. Files in folders that no
-kustomization is in, or above, are objects as they are, all of one build.
+A kustomization that another one refers to is not a build of its own, nor is a Component. The objects of files without
+a kustomization in their folder or above make one build.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from packyard.files.paths import KUSTOMIZATIONS
 from packyard.yaml.node import Document, MappingNode, Scalar, SequenceNode
 
-#: The fields of a kustomization that leave names and references as they are in its files.
+#: The fields of a kustomization that leave the names and references of its files unchanged.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
-#: The fields whose objects stay apart from those of other kustomizations, though they are named alike.
+#: The fields that keep objects apart from those of other kustomizations with the same names.
 _RENAMING = ("namePrefix", "nameSuffix", "namespace")
 
 Files = Mapping[str, Sequence[Document]]
@@ -27,10 +27,10 @@ Files = Mapping[str, Sequence[Document]]
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The objects that stand side by side in a cluster, each once.
+    """The objects that are applied to a cluster together, each once.
 
-    ``complete`` says that none can come from elsewhere, or be changed on the way. ``apart`` tells, by the node of an
-    object, the kustomizations that rename it.
+    ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
+    object, by its node, the kustomizations that rename it.
     """
 
     objects: tuple[MappingNode, ...]
@@ -39,7 +39,7 @@ class Build:
 
 
 def find(paths: Collection[str], files: Files) -> list[Build]:
-    """Return the builds of a tree: ``paths`` are those of its files, ``files`` what those that can be read hold."""
+    """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files."""
     found = _Kustomizations(paths, files)
     rest = [root for path in files if not found.has_above(path) for root in _objects(files[path])]
     builds = [found.build(folder) for folder in found.tops()]
@@ -61,21 +61,21 @@ class _Kustomizations:
         self._taken = {folder: list(self._entries(folder, root)) for folder, root in self._root.items()}
 
     def has_above(self, path: str) -> bool:
-        """Say whether a kustomization is in the folder of a file, or in one above."""
+        """Say whether a kustomization is in the folder of a file or in one above."""
         folder = posixpath.dirname(path)
         while folder and folder not in self._file:
             folder = posixpath.dirname(folder)
         return folder in self._file
 
     def tops(self) -> Iterator[str]:
-        """Yield the folders of those that nobody takes in; of a circle each is one."""
+        """Yield the folders of those that no other refers to, or that refer to one another in a circle."""
         parts = {path for folder, taken in self._taken.items() for path in taken if path != folder}
         for folder, root in self._root.items():
             if folder not in parts and not (root and root.text("kind") == "Component"):
                 yield folder
 
     def build(self, top: str) -> Build:
-        """Follow a kustomization to its objects; one that is reached twice is followed once."""
+        """Return the build of a kustomization; one that is referred to twice is followed once."""
         objects: dict[int, MappingNode] = {}
         apart: dict[int, str] = {}
         complete = True
@@ -102,7 +102,7 @@ class _Kustomizations:
         return Build(tuple(objects.values()), complete, apart)
 
     def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
-        """Yield the paths of the files and folders that a kustomization takes in."""
+        """Yield the paths of the files and folders that a kustomization refers to."""
         for name in ("resources", "bases", "components"):
             listed = root.get(name) if root else None
             for item in listed.items if isinstance(listed, SequenceNode) else ():

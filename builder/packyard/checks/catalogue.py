@@ -1,4 +1,4 @@
-"""Faults between the use cases of a catalogue: in one namespace, two that share the name of an object overwrite it."""
+"""Faults between the use cases of a catalogue: two objects with one name overwrite each other in one namespace."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes.kinds import CORE, kind_of, of
+from packyard.kubernetes.kinds import CORE, kind_of, name_of, of
 from packyard.yaml.node import Scalar
 
-#: What use cases share on purpose.
+#: Objects that use cases share on purpose.
 _SHARED = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 
 
 def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
-    """Find objects of different use cases that have one kind and one name, as they are shipped."""
+    """Find objects of different use cases that are shipped with the same kind and name."""
     seen: dict[tuple[str, ...], Scalar] = {}
     for parsed in packages:
         for root in parsed.objects:
-            metadata = root.mapping("metadata")
-            name = metadata.get("name") if metadata else None
+            metadata, name = root.mapping("metadata"), name_of(root)
             group, kind = kind_of(root)
-            if metadata is None or not isinstance(name, Scalar) or not name.value or (group, kind) in _SHARED:
+            if not metadata or not name or not name.value or (group, kind) in _SHARED:
                 continue
             first = seen.setdefault((group, kind, metadata.text("namespace"), name.value), name)
             if first.source.name.rpartition("/")[0] != name.source.name.rpartition("/")[0]:

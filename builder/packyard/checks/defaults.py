@@ -1,9 +1,9 @@
-"""Fields that say what Kubernetes does anyway: lines that everybody reads and nobody needs.
+"""Fields with the value that Kubernetes uses by default: lines that everybody reads and nobody needs.
 
     affinity: {}      tolerations: []      replicas: 1      schedulerName: default-scheduler      nvidia.com/gpu: 0
 
-What a setter changes is no default: people set it. ``nvidia.com/gpu: 0`` is one even so, and keeps queues without GPUs
-from admitting the pods.
+A field that a setter changes is not reported, as people set it. ``nvidia.com/gpu: 0`` always is, because it keeps
+queues without GPUs from admitting the pods.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from packyard.checks.finding import Finding, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CUSTOM, kind_of
 from packyard.yaml.document import walk
 from packyard.yaml.node import Collection, Entry, MappingNode, Scalar
@@ -35,7 +34,7 @@ _DEFAULTS = {
     "suspend": "false",
 }
 _YEAR = 365 * 24 * 60 * 60
-#: Kinds whose fields only look like those of others.
+#: Kinds whose fields are data that may look like fields of other kinds.
 _OPAQUE = (("", "ConfigMap"), ("", "Secret"), CUSTOM)
 
 
@@ -46,10 +45,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             continue
         for node in walk(root):
             for entry in node.entries if isinstance(node, MappingNode) else ():
-                if _is_default(entry, bool(parsed.reached.get(id(entry.value)))):
+                if _is_default(entry, bool(parsed.changed_by(entry.value))):
                     message = f"{entry.name} has the value that Kubernetes uses by default"
                     yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")
-        for pod in pods.find(root):
+        for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _resources(container, parsed)
 
@@ -70,7 +69,7 @@ def _is_default(entry: Entry, is_bound: bool) -> bool:
 
 
 def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find requests that are as large as the limit, now and after each set: without them they are."""
+    """Find requests that equal the limit, now and after each set: that is their default."""
     resources = container.mapping("resources")
     requests = resources.mapping("requests") if resources else None
     limits = resources.mapping("limits") if resources else None
@@ -79,6 +78,6 @@ def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         limit = limits.get(entry.name)
         if not isinstance(entry.value, Scalar) or not isinstance(limit, Scalar) or entry.value.value != limit.value:
             continue
-        if parsed.reached.get(id(entry.value), frozenset()) == parsed.reached.get(id(limit), frozenset()):
+        if parsed.changed_by(entry.value) == parsed.changed_by(limit):
             message = f"the request of {entry.name} equals the limit, which is the default"
             yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")

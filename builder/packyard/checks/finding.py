@@ -1,4 +1,4 @@
-"""One fault of a package, and the place where it has to be mended."""
+"""One fault of a package, and the place where it has to be fixed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 from packyard.errors import Problem
 from packyard.yaml.node import Source
 
-#: An error does harm when the package is set or applied; a warning is worth a look.
+#: An error breaks the package when it is set or applied; a warning should be looked at.
 Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One fault; ``rule`` is the stable name of what it breaks, ``unresolved-comment`` say."""
+    """One fault; ``rule`` is the stable name of the rule that it breaks, such as ``unresolved-comment``."""
 
     file: str
     line: int
@@ -43,12 +43,12 @@ def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
 
 
 def error(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
-    """Find an error at a character of a file."""
+    """Make an error at a character of a file."""
     return _at(rule, "error", source, position, message, hint)
 
 
 def warning(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
-    """Find something worth a look at a character of a file."""
+    """Make a warning at a character of a file."""
     return _at(rule, "warning", source, position, message, hint)
 
 

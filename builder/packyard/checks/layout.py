@@ -1,4 +1,4 @@
-"""Files that ``kustomize cfg set`` would write otherwise than they are, or cannot read: see `yaml.fixedpoint`."""
+"""Files that ``kustomize cfg set`` would reformat, or cannot read: see `yaml.fixedpoint`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from packyard.yaml.node import MappingNode, Source
 
 
 def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
-    """Find lines that a set by kustomize 3.8.7 or 4.5.4 would change besides, and roots that stop 3.8.7.
+    """Find lines that a set by kustomize 3.8.7 or 4.5.4 would reformat, and roots at which 3.8.7 fails.
 
-    Both write the Krmfile, and files with a field that is set. Of a user's copy, which may have grown in many hands,
-    the first line of each file is named alone.
+    Both write the Krmfile and the files with a field that is set. In a user's copy, which many people may have edited,
+    only the first line of each file is reported.
     """
     for document in parsed.documents:
         if document.root is not None and not isinstance(document.root, MappingNode):
@@ -38,5 +38,5 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
 def _rewritten(name: str, data: bytes) -> list[Problem]:
     try:
         return fixedpoint.find(Source(name, decode(data, name)[1]))
-    except InputError:  # which is a finding already
+    except InputError:  # which is reported already
         return []

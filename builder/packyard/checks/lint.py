@@ -29,13 +29,13 @@ def lint(package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge]
     """Return everything that is wrong with a package, in the order of files and lines.
 
     ``shipped`` says that nobody has set anything yet: a required setter then has to be empty. ``judges`` are those of
-    `judges.choose`. What cannot be read is a finding of its own, and the other files are checked all the same.
+    `schemas.choose`. A file that cannot be read is a finding, and the other files are checked nevertheless.
     """
     return _lint(package, parse(package), shipped=shipped, judges=judges)
 
 
 def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] = ()) -> list[Finding]:
-    """Return everything that is wrong with packages as they are shipped, and between them, package by package."""
+    """Return everything that is wrong with packages as they are shipped, one after the other, and then between them."""
     parsed = [parse(package) for package in packages]
     each = [_lint(package, found, shipped=True, judges=judges) for package, found in zip(packages, parsed, strict=True)]
     return [*(finding for findings in each for finding in findings), *catalogue.check(parsed)]
@@ -51,13 +51,13 @@ def _lint(package: PackageFiles, parsed: Parsed, *, shipped: bool, judges: Seque
 
 
 def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
-    """Check the whole, then each build; what several builds have is found once."""
+    """Check the whole package, then each build; a fault of several builds is reported once."""
     found = [*setters.check(parsed, shipped=shipped), *rules.check(parsed, shipped=shipped)]
     earlier: set[Finding] = set()
     for build in map(parsed.of, parsed.builds):
         families = [family.check(build) for family in (workload, mpi, names, references, selectors)]
         families += [practice.check(build, shipped=shipped), *([defaults.check(build)] if shipped else [])]
-        # What aliases repeat is found wrong once for each place, and said once.
+        # A fault in a node that aliases repeat is found once for each place, and reported once.
         here = dict.fromkeys(finding for family in families for finding in family)
         found += (finding for finding in here if finding not in earlier)
         earlier.update(here)

@@ -1,4 +1,4 @@
-"""The longest text that a definition can yield, by what it admits: maxLength, enum, maximum, and rules on a size."""
+"""The longest text that a definition can yield, by its maxLength, enum, maximum, and rules on its size."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_SETTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A number of characters: ``text`` is always there; of ``parts``, each setter gives at most so many, so many times.
+    """A number of characters: those of the fixed ``text``, and ``parts``: a setter, its most characters, how often.
 
-    A setter without a limit has None, and then nobody knows how long the whole may get.
+    The most characters of a setter without a limit are None.
     """
 
     text: int
@@ -44,7 +44,7 @@ class Length:
 
 
 def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
-    """Return definitions in which what a rule says of one setter, ``size(NAME) <= 24``, is its maxLength."""
+    """Return definitions in which a rule on the size of one setter, ``size(NAME) <= 24``, is its maxLength."""
     setters = dict(definitions.setters)
     for rule in rules:
         sides = rule.expression.arguments
@@ -60,15 +60,15 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
 def longest(definition: Setter | Substitution, definitions: Definitions) -> Length:
     """Return the length of the longest text that a definition can yield; raises as `Definitions.setters_of` does.
 
-    Of one that is made of very many setters nothing is known.
+    It is 0 for a definition that is made of very many setters.
     """
-    if len(definitions.setters_of(definition)) > _MOST_SETTERS:  # which refuses a cycle, and what is too deep
+    if len(definitions.setters_of(definition)) > _MOST_SETTERS:  # which rejects a cycle, and what is nested too deep
         return Length(0)
     return _longest(definition, definitions, {})
 
 
 def _longest(definition: Setter | Substitution, definitions: Definitions, known: dict[str, Length]) -> Length:
-    """Return it; ``known`` are those of the substitutions that were met."""
+    """Return the length; ``known`` has those of substitutions that were met before."""
     if isinstance(definition, Setter):
         return Length(0, ((definition.name, _of_setter(definition), 1),))
     if definition.name in known:

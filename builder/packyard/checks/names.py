@@ -23,20 +23,20 @@ _ANY_INDEX = 9999
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find names that are refused, or may be, once they or what they are derived from are set."""
-    definitions = limited(parsed.krmfile.definitions, rules.sound(parsed)) if parsed.krmfile else Definitions()
+    """Find names that Kubernetes refuses, now or once their setters are set."""
+    definitions = limited(parsed.definitions, rules.sound(parsed))
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
     found: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
-        if not parsed.complete and "$(" in name.node.value:  # which kustomize replaces
+        if not parsed.complete and "$(" in name.node.value:  # where kustomize puts another text
             continue
         definition = bound.get(id(name.node))
         called = definition.name if definition else name.node.value
         try:
             for finding in _faults(name, after, definition, definitions):
-                found.setdefault((finding.rule, called), finding)  # the strictest speaks for all
-        except InputError:  # a broken definition, of which the checks of setters tell
+                found.setdefault((finding.rule, called), finding)  # the strictest form alone
+        except InputError:  # a broken definition, which the checks of setters report
             continue
     yield from found.values()
 
@@ -44,7 +44,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _faults(
     name: Name, after: str, definition: Setter | Substitution | None, definitions: Definitions
 ) -> Iterator[Finding]:
-    """Find a name with ``after`` behind it that is refused, as it is or once its setters are set."""
+    """Find faults of a name followed by ``after``: a wrong character, too long, or without a limit."""
     node, form, what = name.node, name.form, f"{name.what} {f'NAME{after} ' if after else ''}"
     for text in _texts(node, definition, definitions):
         if not form.pattern.match(text + after):
@@ -66,7 +66,7 @@ def _faults(
 
 
 def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: Definitions) -> Iterator[str]:
-    """Yield a name as it is shipped, unless it waits for a value, and with every example."""
+    """Yield a name as it is shipped, unless it still has to be set, and with the examples of its setters."""
     if definition is None:
         yield node.value
         return
@@ -81,12 +81,12 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
 
 
 def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str:
-    """Return what is behind a name, with each index as many nines as the highest one has digits."""
+    """Return the text that follows a name; an index is written as nines, as many as the highest one has digits."""
     return "".join(part if isinstance(part, str) else "9" * len(str(_last(part, bound))) for part in name.after)
 
 
 def _last(counts: Iterable[Node | None], bound: Mapping[int, Setter | Substitution | None]) -> int:
-    """Return the highest index by the first count that is there; without any there is one, of index 0."""
+    """Return the highest index by the first count that is not None; without a count it is 0."""
     count = next((each for each in counts if isinstance(each, Scalar)), None)
     setter = bound.get(id(count))
     most = setter.schema.get("maximum") if isinstance(setter, Setter) else None

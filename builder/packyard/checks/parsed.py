@@ -9,6 +9,8 @@ from packyard.checks import builds
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, finding
 from packyard.errors import InputError
+from packyard.kubernetes import pods
+from packyard.kubernetes.pods import Pod
 from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions
@@ -17,14 +19,14 @@ from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.place import find_comments
 from packyard.yaml import aliases
 from packyard.yaml.document import check_keys, decode, parse_text
-from packyard.yaml.node import Comment, Document, MappingNode, Source
+from packyard.yaml.node import Comment, Document, MappingNode, Node, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build.
 
-    In its documents nodes stand in the place of aliases: what repeats is met once for each place, and is one node.
+    In its documents each alias is replaced by the node that it repeats: that node is met once for each place.
     """
 
     krmfile: Krmfile | None
@@ -36,6 +38,20 @@ class Parsed:
     unreadable: tuple[Finding, ...]
     builds: tuple[Build, ...]
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
+    pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
+
+    @property
+    def definitions(self) -> Definitions:
+        """The definitions of the Krmfile; none where it cannot be read."""
+        return self.krmfile.definitions if self.krmfile else Definitions()
+
+    def changed_by(self, node: Node | None) -> frozenset[str]:
+        """Return the names of the setters that change a field; none where a definition is broken."""
+        return self.reached.get(id(node), frozenset())
+
+    def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
+        """Return the pods of an object."""
+        return self.pods[id(root)]
 
     def of(self, build: Build) -> Parsed:
         """Return the package as if it had this build alone."""
@@ -43,7 +59,7 @@ class Parsed:
 
 
 def parse(package: PackageFiles) -> Parsed:
-    """Parse every file; a file that cannot be parsed is left out and found fault with."""
+    """Parse every file; a file that cannot be parsed is left out and reported."""
     bound: list[Binding] = []
     comments: list[tuple[Source, Comment]] = []
     unreadable: list[Finding] = []
@@ -70,16 +86,18 @@ def parse(package: PackageFiles) -> Parsed:
             comments += [(document.source, comment) for document, comment in said]
     documents = [document for parsed in files.values() for document in parsed]
     found = builds.find(package.resources, files)
+    objects = {id(root): root for build in found for root in build.objects}
     return Parsed(
         krmfile=krmfile,
         documents=tuple(documents),
         comments=tuple(comments),
         bound=tuple(bound),
-        objects=tuple({id(root): root for build in found for root in build.objects}.values()),
+        objects=tuple(objects.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
         builds=tuple(found),
         reached=_reached(bound, krmfile.definitions if krmfile else Definitions()),
+        pods={key: pods.find(root) for key, root in objects.items()},
     )
 
 
@@ -94,11 +112,11 @@ def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, fr
         definition = definitions.resolve(each.reference)
         try:
             found[id(each.node)] = definitions.setters_of(definition) if definition else frozenset()
-        except InputError:  # of which the checks of setters tell
+        except InputError:  # which the checks of setters report
             found[id(each.node)] = frozenset()
     return found
 
 
 def findings(error: InputError) -> list[Finding]:
-    """Return a finding for each problem of something that cannot be read."""
+    """Return a finding for each problem of a file that cannot be read."""
     return [finding("unreadable", "error", problem) for problem in error.problems]

@@ -1,16 +1,15 @@
-"""Faults of the parts that packages are made of: blocks that have one name and differ, parts that say nothing.
+"""Faults of the parts that packages are made of: blocks with the same anchor that differ, parts without a description.
 
-A base is the manifest that users will read, so each writes its pods out; what all pods have in common bears the same
+A base is the manifest that users will read, so each has its pods in full; what all pods have in common has the same
 anchor in all of them::
 
     securityContext: &confined          in bases/single-node/job.yaml
-    securityContext: &confined          in bases/mpi-job/mpi-job.yaml: has to be the same
+    securityContext: &confined          in bases/mpi-job/mpi-job.yaml: must be the same
 
-Values and setter comments count, prose does not. Labels and annotations may have more in one of them, and lists more
-items with names of their own; what a single value is called says nothing.
+Values and setter comments are compared, other comments are not. One block may have more labels and annotations than the
+other, and more items with names of their own in a list. Anchors of single values are not compared.
 
-Which storage lowers the Pod Security level, and why, says the comment that begins its kustomization: so each overlay
-begins with one.
+Each overlay has to begin with a comment, because the comment of a storage says why it lowers the Pod Security level.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _OPEN = ("labels", "annotations")
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """An anchored node, and what is compared of it."""
+    """An anchored node, and the value by which it is compared."""
 
     node: Scalar | Collection
     value: _Value
@@ -74,7 +73,7 @@ def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Itera
 
 
 def _value(node: Node, part: Child | None) -> _Value:
-    """Return what is compared of a node: what is written, and which setter changes it."""
+    """Return the value by which a node is compared: its text, and the setter that changes it."""
     comment = node.comment or (part.comment if part else None)
     reference = parse(comment.text) if comment else None
     name = reference.name if reference else ""
@@ -87,7 +86,7 @@ def _value(node: Node, part: Child | None) -> _Value:
 
 
 def _agree(one: _Value, other: _Value, *, is_open: bool = False) -> bool:
-    """Say whether two blocks are equal, as far as they have to be."""
+    """Say whether two blocks are equal as far as they have to be."""
     first, second = one[1], other[1]
     if isinstance(first, dict) and isinstance(second, dict):
         both = first.keys() & second.keys()
@@ -102,7 +101,7 @@ def _agree(one: _Value, other: _Value, *, is_open: bool = False) -> bool:
 
 
 def _by_name(items: list[_Value]) -> dict[str, _Value]:
-    """Return items by what tells them apart; nothing where something does not."""
+    """Return items by their name and path; nothing where an item has no name."""
     found = {}
     for item in items:
         fields = item[1] if isinstance(item[1], dict) else {}

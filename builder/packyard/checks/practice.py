@@ -1,5 +1,6 @@
-"""What every use case should be, and no schema asks for: limits, labels, a command of its own, no token, no secret in
-plain text, no image that changes unseen. Most findings are warnings: a cluster takes such objects, and users suffer.
+"""Good practice that no schema checks: limits, labels, a command, no token, no secret in plain text, no moving tag.
+
+Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import images, pods
-from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, RBAC, is_kind, kind_of, names, of
+from packyard.kubernetes import images
+from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, RBAC, is_kind, kind_of, name_of, names, of
 from packyard.kubernetes.pods import Pod
 from packyard.setters.comment import parse
-from packyard.setters.definition import Definitions, Setter
+from packyard.setters.definition import Setter
 from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
-#: Kinds whose pods are not meant to end: a proxy beside them does not keep them from it.
+#: Kinds whose pods are not meant to end.
 _SERVING = of(APPS, ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
 _SECRET = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
-#: An absolute path, or an address of a file: it says where a secret is.
+#: An absolute path or the address of a file: where a secret is, not the secret.
 _PLACE = re.compile(r"(file:|/)\S*\Z")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 #: Every rule of this family.
@@ -35,24 +36,27 @@ RULES = frozenset(
         *("runs-as-root", "unexpanded-variable"),
     )
 )
-#: Kinds that outlive runs, and belong to none.
+#: Kinds that outlive runs and belong to none of them.
 _OF_NO_RUN = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
+#: A variable of a container or a key of a ConfigMap: name and value.
+_Variable = tuple[str, Node | None]
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
-    """Find what a use case should not be; ``shipped``, also what its author should have said."""
+    """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain."""
     package = _Package(parsed, shipped)
     for root in parsed.objects:
         yield from _labelled(root, root, f"the {root.text('kind')}")
-        yield from _secrets(root)
-        yield from _unexpanded(root)
+        variables = list(_variables(root, parsed))
+        yield from _secrets(root, variables)
+        yield from _unexpanded(variables)
         yield from _classes(root, package)
         yield from _deadlines(root, package)
         if is_kind(root, CORE, "Pod") and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
             yield warning("bare-pod", root.source, root.start, message, "make it a Job or a Deployment")
-        for pod in pods.find(root):
+        for pod in parsed.pods_of(root):
             if pod.template and pod.template is not root:
                 yield from _labelled(pod.template, root, "the pod")
             if pod.template:
@@ -61,30 +65,25 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
 
 
 class _Package:
-    """What the checks of one object ask of the others, and of the definitions."""
+    """What the checks of one object need to know of the others and of the definitions."""
 
     def __init__(self, parsed: Parsed, shipped: bool) -> None:
         self.shipped = shipped
-        self._definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
-        self._reached = parsed.reached
-        self._bound = {id(each.node): self._definitions.resolve(each.reference) for each in parsed.bound}
+        self.parsed = parsed
+        self._bound = {id(each.node): parsed.definitions.resolve(each.reference) for each in parsed.bound}
         self.silent: set[str] = set()  # accounts that mount no token by themselves
         self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
         for root in parsed.objects:
-            metadata = root.mapping("metadata")
+            name = name_of(root)
             if is_kind(root, CORE, "ServiceAccount") and root.text("automountServiceAccountToken") == "false":
-                self.silent.add(metadata.text("name") if metadata else "")
+                self.silent.add(name.value if name else "")
             if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
                 self.trusted |= {name.value for name in names(root.get("subjects"))}
 
     def waits(self, node: Node | None) -> bool:
         """Say whether a field waits for a value that somebody has to set."""
-        setters = self._definitions.setters
-        return any(setters[name].must_be_set for name in self._reached.get(id(node), ()))
-
-    def is_bound(self, node: Node | None) -> bool:
-        """Say whether a setter changes a field."""
-        return bool(self._reached.get(id(node)))
+        setters = self.parsed.definitions.setters
+        return any(setters[name].must_be_set for name in self.parsed.changed_by(node))
 
     def setter(self, node: Node | None) -> Setter | None:
         """Return the setter whose value a field is."""
@@ -93,8 +92,9 @@ class _Package:
 
 
 def _sleeps(root: MappingNode) -> bool:
-    """Say whether a Pod is there for somebody to look around from: all that it does is sleep."""
-    containers = [container for pod in pods.find(root) for container in mappings(pod.spec.get("containers"))]
+    """Say whether all that a Pod does is sleep: people open a shell in it."""
+    spec = root.mapping("spec")
+    containers = mappings(spec.get("containers")) if spec else []
     commands = [command for each in containers if isinstance(command := each.get("command"), SequenceNode)]
     words = [command.items[0].value for command in commands if command.items]
     return len(words) == len(containers) > 0 and all(
@@ -103,7 +103,7 @@ def _sleeps(root: MappingNode) -> bool:
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
-    """Find an object or a pod that has none of the labels by which people find what belongs together."""
+    """Find an object or a pod with none of the labels that tell which run it belongs to."""
     labels = node.mapping("metadata", "labels")
     if kind_of(root) not in _OF_NO_RUN and not any(labels and labels.get(name) for name in _LABELS):
         place = node.entry("metadata") or root.entry("metadata")
@@ -122,28 +122,28 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
         yield warning("sidecar", template.source, place.start if place else template.start, message)
 
 
-def _secrets(root: MappingNode) -> Iterator[Finding]:
+def _secrets(root: MappingNode, variables: Iterable[_Variable]) -> Iterator[Finding]:
     hint = "refer to a Secret that the user creates"
     if is_kind(root, CORE, "Secret"):
         for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
             if isinstance(entry.value, Scalar) and entry.value.value and not _PLACE.match(entry.value.value):
                 message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
                 yield error("plain-secret", entry.key.source, entry.start, message, hint)
-    for name, value in _variables(root):
+    for name, value in variables:
         if _SECRET.search(name) and isinstance(value, Scalar) and _is_secret(value.value):
             message = f"{name} is a secret in plain text"
             yield error("plain-secret", value.source, value.start, message, hint)
 
 
 def _is_secret(text: str) -> bool:
-    """Say whether a text may be a secret: no switch, no other variable, and not the place where a secret is."""
+    """Say whether a text may be a secret: not a switch, another variable, or the path of a file with the secret."""
     is_switch = text.casefold() in ("", "true", "false", "yes", "no")
     return not is_switch and "$(" not in text and not _PLACE.match(text)
 
 
-def _unexpanded(root: MappingNode) -> Iterator[Finding]:
+def _unexpanded(variables: Iterable[_Variable]) -> Iterator[Finding]:
     """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
-    for name, value in _variables(root):
+    for name, value in variables:
         found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
         if found and value is not None:
             message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
@@ -151,10 +151,10 @@ def _unexpanded(root: MappingNode) -> Iterator[Finding]:
             yield warning("unexpanded-variable", value.source, value.start, message, hint)
 
 
-def _variables(root: MappingNode) -> Iterator[tuple[str, Node | None]]:
+def _variables(root: MappingNode, parsed: Parsed) -> Iterator[_Variable]:
     if is_kind(root, CORE, "ConfigMap"):
         yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
-    for pod in pods.find(root):
+    for pod in parsed.pods_of(root):
         for container in pod.containers:
             yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
 
@@ -172,7 +172,7 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for node in walk(root):
         for entry in _entries(node):
-            if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.is_bound(entry.value):
+            if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
                 message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
                 yield warning("fixed-deadline", entry.key.source, entry.start, message, "remove it, or bind a setter")
 
@@ -207,10 +207,7 @@ def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
 
 
 def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
-    """Find what makes ssh ignore its key: fsGroup makes it readable for the group, which ssh forgives others than root.
-
-    A setter that admits 0 is as bad as 0.
-    """
+    """Find user 0 with an fsGroup, or a setter that admits 0: ssh as root ignores a key that a group can read."""
     context = pod.spec.mapping("securityContext")
     if context is None or context.get("fsGroup") is None:
         return
@@ -248,7 +245,7 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
 
 
 def _is_silent(node: Node) -> bool:
-    """Say whether no reason stands behind a value."""
+    """Say whether a value has no comment that gives a reason."""
     return node.comment is None or parse(node.comment.text) is not None
 
 
@@ -269,14 +266,14 @@ def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
 
 
 def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -> Iterator[Finding]:
-    """Find a container that may run as root: the first of the settings that says something decides."""
+    """Find a container that may run as root: the first of the settings that has a field decides."""
     said = [setting for setting in settings if isinstance(setting, MappingNode)]
     promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
     if promise != "true":
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
         place = user if user and user.value == "0" else container
         if place is user and not _is_silent(user):
-            return  # its author says why
+            return  # a comment gives the reason
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield warning("runs-as-root", place.source, place.start, message, "runAsNonRoot: true")
 

@@ -1,8 +1,8 @@
-"""References between the objects of a package: there, and changing with the name that they refer to.
+"""References between the objects of a package: whether what they name is there, and changes with them.
 
-ServiceAccounts, Services and Roles are the package's own. Secrets and claims may be the cluster's: then they are
-requirements. Which claim it is, a user says by a setter; a Secret may have the name that the package gives it. A
-ConfigMap is a requirement by a setter that no object here has in its name.
+ServiceAccounts, Services and Roles must be in the package. Secrets and claims may be the cluster's, which makes them
+requirements: a setter has to say which claim it is, and a Secret may have the name that the package gives it. A
+ConfigMap is a requirement where its name is a setter that names no object of the package.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class _Reference:
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find references that lead nowhere, or that a set leaves behind."""
-    bound = parsed.reached
+    """Find references to missing objects, and references that a set does not change together with the name."""
     own = _names(parsed)
-    naming = frozenset[str]().union(*(bound.get(id(name), ()) for by_name in own.values() for name in by_name.values()))
+    own_names = (name for by_name in own.values() for name in by_name.values())
+    naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
     for root in parsed.objects:
         if kind_of(root) in _OPAQUE:
             continue
@@ -56,9 +56,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 continue
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
-                yield from _left_behind(reference, target, bound)
+                yield from _left_behind(reference, target, parsed)
             elif parsed.complete and not reference.optional and not reference.is_always_there:
-                yield from _missing(reference, own.get(reference.kind, {}), bound, naming)
+                yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
 
 
 def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
@@ -129,9 +129,9 @@ def _is_unset(value: Node, key: str) -> bool:
     return found is not None and found.comment is not None and parse(found.comment.text) is not None
 
 
-def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, frozenset[str]]) -> Iterator[Finding]:
+def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
     """Find a name and its reference that do not change together."""
-    name, there, here = reference.name, bound.get(id(target), frozenset()), bound.get(id(reference.name), frozenset())
+    name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
     if there == here:
         return
     what = f"{reference.kind[1]} {name.value!r}"
@@ -145,15 +145,15 @@ def _left_behind(reference: _Reference, target: Scalar, bound: Mapping[int, froz
 
 
 def _missing(
-    reference: _Reference, own: Mapping[str, Scalar], bound: Mapping[int, frozenset[str]], naming: frozenset[str]
+    reference: _Reference, own: Mapping[str, Scalar], parsed: Parsed, naming: frozenset[str]
 ) -> Iterator[Finding]:
-    """Find a name that the package does not bring: a fault, or a requirement that nobody can name.
+    """Find a name that is not in the package: a fault, or a requirement without a setter.
 
-    ``naming`` are the setters that the names of its objects change with.
+    ``naming`` are the setters that change the names of its objects.
     """
     name = reference.name
     message = f"{reference.kind[1]} {name.value!r} is not in the package"
-    here = bound.get(id(name), frozenset())
+    here = parsed.changed_by(name)
     if reference.kind in _REQUIREMENTS or (reference.kind == (CORE, "ConfigMap") and here and not here & naming):
         if not here and reference.kind != (CORE, "Secret"):
             hint = "ship it, or bind a setter to the name: then it is a requirement"

@@ -1,4 +1,4 @@
-"""Faults of rules between setters: what the definitions do not admit, what never holds, what the values break."""
+"""Faults of rules between setters: what cannot be read, what never holds, what the values break."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from packyard.setters.rules.rule import Rule, read
 
 
 def sound(parsed: Parsed) -> list[Rule]:
-    """Return the rules of a package that can be read; of the others `check` tells."""
+    """Return the rules of a package, or none where one cannot be read, which `check` reports."""
     try:
         return read(parsed.krmfile.root) if parsed.krmfile else []
     except InputError:

@@ -1,8 +1,8 @@
-"""What schemas have against objects: unknown and missing fields, wrong types, kinds that a version does not serve.
+"""Faults by schemas: unknown and missing fields, wrong types, kinds that a version of Kubernetes does not serve.
 
-Objects are judged with the ``example`` of every setter that has to be set and is not. A pod is judged by Kubernetes
-wherever it sits: in a custom resource by what its operator says, and by what Kubernetes will say of the pod itself. A
-custom resource of an operator that we do not know is judged by its metadata and its pods alone.
+Objects are checked with the ``example`` of every setter that still has to be set. A pod is checked by the schemas of
+Kubernetes wherever it stands; a custom resource also by the schema of its operator. Of a custom resource of an unknown
+operator only metadata and pods are checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Path
 from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge
 from packyard.setters import value as values
-from packyard.setters.definition import Definitions
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.yaml.node import MappingNode, Source
@@ -31,7 +30,7 @@ _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """An object as it would be applied, and as it is written."""
+    """An object as it would be applied, and as it is written in its file."""
 
     root: MappingNode
     value: dict[str, object]
@@ -43,7 +42,7 @@ class _Object:
 
 
 def check(parsed: Parsed, package: PackageFiles, judges: Sequence[Judge]) -> Iterator[Finding]:
-    """Find what these versions of Kubernetes and these operators have against a package."""
+    """Find what the schemas of these versions of Kubernetes and of these operators reject."""
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
     examples = _examples(parsed)
@@ -77,7 +76,7 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
 
 
 def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
-    """Find a kind that the group has under another version only, or that no version of Kubernetes has."""
+    """Find a kind that its group has in another version only, or not at all."""
     version, kind = str(item.value.get("apiVersion")), str(item.value.get("kind"))
     group = version.rpartition("/")[0]
     built_in = "." not in group
@@ -102,7 +101,7 @@ def _no_such_kind(item: _Object, hint: str) -> Fault:
 
 
 def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[Fault]:
-    """Judge what Kubernetes knows in a custom resource: its metadata, and every pod."""
+    """Check what Kubernetes defines in a custom resource: its metadata and its pods."""
     found = {path: (definition, part) for path, definition, part in _pod_parts(value)}  # a Workflow's volumes once
     for path, (definition, part) in {("metadata",): (_METADATA, value.get("metadata")), **found}.items():
         for fault in judge.faults(definition, part):
@@ -136,7 +135,7 @@ def _last(path: Path) -> str:
 
 
 class _Noted:
-    """The faults of one object, each with the judges that find it: one finding for all versions."""
+    """The faults of one object, each with the judges that report it: one finding for all versions."""
 
     def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
         self._item = item
@@ -145,7 +144,7 @@ class _Noted:
         self._hints: dict[tuple[str, Source, int, str], str] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
-        """Note a fault, but not of a field that waits for its value."""
+        """Note a fault, unless its field waits for a value."""
         path = (*fault.path, fault.field) if fault.field else fault.path
         entry, node = nearest(self._item.root, path)
         if id(node) in self._waiting and fault.rule != "unknown-field":
@@ -162,14 +161,14 @@ class _Noted:
         self._hints.setdefault(key, fault.hint)
 
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
-        """Yield a finding for each fault, with the versions that have it."""
+        """Yield a finding for each fault, with the versions that report it."""
         for key, judges in self._judges.items():
             rule, source, position, message = key
             yield error(rule, source, position, f"{message} in {versions(judges, order)}", self._hints[key])
 
 
 def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
-    """Name judges, those that follow one another as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
+    """Name judges, consecutive ones as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
     chosen = list(found)
     names: list[str] = []
     for name in dict.fromkeys(judge.name for judge in order):
@@ -192,13 +191,13 @@ def _range(run: list[str]) -> str:
 
 
 def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
-    """Pair every object as it is written with what it is once the examples are set."""
+    """Pair every object as it is written with its value once the examples are set."""
     try:
         definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
         given = {name: definitions.setters[name].given([text]) for name, text in examples.items()}
         files = set_fields(package.resources, definitions, given).files if given else {}
         filled = parse(package.with_files(files)).objects if files else parsed.objects
-    except InputError:  # broken definitions, of which other checks tell
+    except InputError:  # broken definitions, which other checks report
         filled = parsed.objects
     for root, other in zip(parsed.objects, filled, strict=True):
         try:
@@ -211,16 +210,14 @@ def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str])
 
 def _examples(parsed: Parsed) -> dict[str, str]:
     """Return the example of every setter that has to be set."""
-    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
     return {
         setter.name: setter.example
-        for setter in definitions.setters.values()
+        for setter in parsed.definitions.setters.values()
         if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
     }
 
 
 def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
     """Return the fields that wait for a setter without an example, by their nodes."""
-    definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
-    names = {setter.name for setter in definitions.setters.values() if setter.must_be_set} - examples.keys()
+    names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
     return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))

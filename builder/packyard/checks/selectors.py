@@ -1,12 +1,11 @@
-"""Services: the pods and the ports of the package that they lead to, now and after a set."""
+"""Faults of Services: whether they select pods of the package and ports of their containers, now and after each set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE, is_kind
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
@@ -18,21 +17,17 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
-    changed_by = parsed.reached
-    found_pods = pods.find_all(parsed.objects)
+    found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     labels = [found for pod in found_pods if (found := _labels(pod))]
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
-            yield from _selected(selector, labels, changed_by, complete=parsed.complete)
-            yield from _ports(root, selector, found_pods, changed_by)
+            yield from _selected(selector, labels, parsed)
+            yield from _ports(root, selector, found_pods, parsed)
 
 
 def _ports(
-    service: MappingNode,
-    selector: MappingNode,
-    found_pods: list[Pod[MappingNode]],
-    changed_by: Mapping[int, frozenset[str]],
+    service: MappingNode, selector: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed
 ) -> Iterator[Finding]:
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
     selected = [pod for pod in found_pods if (labels := _labels(pod)) and _matches(labels, selector)]
@@ -49,10 +44,7 @@ def _ports(
             for field in ("name", "containerPort")
             if each.text(field) == target.value
         ]
-        here, there = (
-            changed_by.get(id(target), frozenset()),
-            [changed_by.get(id(node), frozenset()) for node in matching],
-        )
+        here, there = parsed.changed_by(target), [parsed.changed_by(node) for node in matching]
         if not matching:
             known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
@@ -73,17 +65,14 @@ def _matches(labels: MappingNode, selector: MappingNode) -> bool:
     return all(isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted)
 
 
-def _selected(
-    selector: MappingNode, labels: list[MappingNode], changed_by: Mapping[int, frozenset[str]], *, complete: bool
-) -> Iterator[Finding]:
+def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
-    if not matching and complete:
+    if not matching and parsed.complete:
         message = "no pod of the package has the labels of this selector"
         yield error("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
-        here = changed_by.get(id(value), frozenset())
-        there = [changed_by.get(id(each.get(name)), frozenset()) for each in matching]
+        here, there = parsed.changed_by(value), [parsed.changed_by(each.get(name)) for each in matching]
         if here not in there:
             message = f"this {name} changes with {_listed(here)}, and that of the pods with {_listed(there[0])}"
             yield error("reference-left-behind", value.source, value.start, message, "give both the same comment")

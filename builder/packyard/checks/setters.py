@@ -19,7 +19,7 @@ from packyard.setters.refusal import refusal
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 
-_MOST_BROKEN = 100  # substitutions that are looked at
+_MOST_BROKEN = 100  # the most substitutions that are checked
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
@@ -72,7 +72,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
-    """Return what the field shows after a set of nothing new; None where the definition is broken."""
+    """Return the value that a set to the current value writes; None where the definition is broken."""
     if isinstance(definition, Setter):
         return list(definition.values or ()) if definition.is_list or definition.values else definition.text
     try:
@@ -82,7 +82,7 @@ def _expected(definition: Setter | Substitution, definitions: Definitions) -> st
 
 
 def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
-    """Add the keys of a definition and of all that it is made of to those that were reached before."""
+    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``."""
     todo = [definition]
     while todo:
         current = todo.pop()
@@ -128,13 +128,13 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
-    """Find a value, a default or an example that the definition itself does not admit."""
+    """Find a value, a default or an example that the definition itself rejects."""
     shipped = body.get("value") if not setter.is_list else None
     schema = entry.value if isinstance(entry.value, MappingNode) else None
     for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
         judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
         if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
-            message = f"the {what} of {setter.name} is refused by its own definition: {fault}"
+            message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
             yield error("refused-value", node.source, node.start, message, "fix one of them")
 
 
@@ -191,7 +191,7 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
 
 
 def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
-    """Return why substitutions yield nothing: rule, message and hint by name, as far as no marker's finding says it."""
+    """Return why substitutions yield no value, by name: rule, message and hint; not what a marker's finding says."""
     found: dict[str, tuple[str, str, str]] = {}
     for substitution, problem in islice(_unexpanded(definitions), _MOST_BROKEN):
         inside: set[str] = set()
@@ -242,7 +242,7 @@ def _key(entry: Entry) -> tuple[Source, int]:
 
 
 def _resembling(name: str, definitions: Definitions) -> str:
-    """Return a hint for what looks like a slip of the pen, and nothing for another word."""
+    """Return a hint where the name looks like a typing error."""
     near = get_close_matches(name, [*definitions.setters, *definitions.substitutions], n=1, cutoff=0.85)
     return f"did you mean '{near[0]}'?" if near else ""
 

@@ -1,4 +1,4 @@
-"""Faults of pods that no schema sees: mounts and volumes, names, and fields at the wrong level."""
+"""Faults of pods that no schema reports: mounts without volumes, duplicate names, fields at the wrong level."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import name_of, names
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import walk
@@ -23,7 +22,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for build in parsed.builds:
         yield from _objects(build)
     for root in parsed.objects:
-        found_pods = pods.find(root)
+        found_pods = parsed.pods_of(root)
         yield from _volumes(found_pods)
         for pod in found_pods:
             called = (container.get("name") for container in pod.containers)

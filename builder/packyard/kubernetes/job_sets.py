@@ -1,7 +1,7 @@
-"""JobSets: those of a package, and those that Kubeflow Trainer will make of its TrainJobs.
+"""JobSets: those of a package, and those that Kubeflow Trainer makes of its TrainJobs.
 
-A TrainJob names a runtime, which holds the template of the JobSet; the JobSet has the name of the TrainJob. Where the
-runtime is not in the package, nothing is known of its JobSets.
+A TrainJob names a runtime, which has the template of the JobSet; the JobSet gets the name of the TrainJob. Where the
+runtime is not in the package, its JobSets are unknown.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from packyard.kubernetes.kinds import JOBSET, TRAINER, is_kind
 from packyard.yaml.document import mappings
 from packyard.yaml.node import MappingNode, Node, Scalar
 
-#: Kinds that hold the template of a JobSet.
+#: Kinds with the template of a JobSet.
 _RUNTIMES = ("TrainingRuntime", "ClusterTrainingRuntime")
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSet:
-    """The pods of one role: the fields that say how many there are, the first that is there, and how often."""
+    """The pods of one role: ``sizes`` are fields with their number, of which the first that is not None counts."""
 
     role: str
     sizes: tuple[Node | None, ...]
@@ -30,7 +30,7 @@ class PodSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSet:
-    """A JobSet, and where its name stands; ``trainer`` and ``policy`` of one that Trainer makes may say its size."""
+    """A JobSet and the node of its name; ``trainer`` and ``policy`` of one that Trainer makes may have its size."""
 
     name: Scalar
     spec: MappingNode
@@ -40,7 +40,7 @@ class JobSet:
 
     @property
     def service(self) -> Scalar | None:
-        """The name of the Service that it makes, in which its pods have theirs."""
+        """The name of the Service that is created for it, by which its pods find each other."""
         network = self.spec.mapping("network")
         if network and network.text("enableDNSHostnames") == "false":
             return None
@@ -49,7 +49,7 @@ class JobSet:
 
     @property
     def pod_sets(self) -> Iterator[PodSet]:
-        """Its pods by their role."""
+        """The pods by their roles."""
         for job in mappings(self.spec.get("replicatedJobs")):
             inner = job.mapping("template", "spec")
             sizes = self._sizes(job, inner)
@@ -63,7 +63,7 @@ class JobSet:
             )
 
     def _sizes(self, job: MappingNode, inner: MappingNode | None) -> tuple[Node | None, ...]:
-        """Return what says how many pods there are; Trainer itself sets how many complete."""
+        """Return the fields with the number of pods; Trainer itself sets ``completions``."""
         labels = job.mapping("template", "metadata", "labels")
         if self.is_made and labels and labels.text(_STEP) == "trainer":
             return tuple(each.get("numNodes") for each in (self.trainer, self.policy) if each)
@@ -72,7 +72,7 @@ class JobSet:
 
 
 def find(objects: Sequence[MappingNode]) -> Iterator[JobSet]:
-    """Yield the JobSets of a package, and those that will be made."""
+    """Yield the JobSets of a package, and those that Trainer makes."""
     runtimes = {_named(root): root.mapping("spec") for root in objects if is_kind(root, TRAINER, *_RUNTIMES)}
     for root in objects:
         metadata, spec = root.mapping("metadata"), root.mapping("spec")

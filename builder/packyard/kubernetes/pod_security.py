@@ -1,7 +1,7 @@
 """The Pod Security level that a namespace may enforce and still admit some pods.
 
-Source of the rules: Kubernetes' Pod Security Standards, v1.31; those that only concern Windows are left out. A field
-that waits for its setter (``""``) objects to nothing, as nobody knows yet.
+Source of the rules: Kubernetes' Pod Security Standards, v1.31, without those for Windows. A field that still has to be
+set (``""``) is accepted by every rule.
 """
 
 from __future__ import annotations

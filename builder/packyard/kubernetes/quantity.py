@@ -1,6 +1,6 @@
 """Kubernetes quantities, ``1500m`` or ``1.5Gi``, as the API server understands them: whole numbers of 10^-9.
 
-What is finer is rounded away from zero, what is beyond 2^63-1 is that (apimachinery, `resource.ParseQuantity`).
+A finer amount is rounded away from zero, one beyond 2^63-1 becomes that (apimachinery, `resource.ParseQuantity`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The schemas that judge objects: those of each version of Kubernetes, and those of operators for their resources.
+"""The schemas of objects: those of each version of Kubernetes, and those of operators for their resources.
 
 Kubernetes' own are the strict schema files of kubernetes-validate; the operators' are ``custom_resources.json``, which
 ``tests/tools/custom_resources.py`` makes from the definitions in their modules. Both refuse unknown fields. They are
-compiled by jsonschema-rs. Both packages are the extra ``check``; what is missing is for the caller to say.
+compiled by jsonschema-rs. Both packages are the extra ``check``; `missing` names those that are not installed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 KUBERNETES = "Kubernetes"
-#: The oldest Kubernetes that is judged where nobody says which.
+#: The oldest Kubernetes of which objects are checked unless versions are named.
 OLDEST = (1, 28)
 EXTRA = "pip install 'packyard[check]'"
 _FOLDER = re.compile(r"v(\d+)\.(\d+)\.\d+-local-strict\Z")
@@ -41,9 +41,9 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a schema has against a value: where, as a path from the value that was judged, and why.
+    """What a schema rejects in a value: the path from the value that was checked, and why.
 
-    ``field`` is the key at fault where it is one of the mapping at ``path``, an unknown one or a missing one.
+    ``field`` is an unknown or a missing key of the mapping at ``path``.
     """
 
     rule: str
@@ -54,7 +54,7 @@ class Fault:
 
 
 class Judge:
-    """The definitions of one version of Kubernetes or of an operator; ``kinds`` are those that it serves."""
+    """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves."""
 
     def __init__(self, name: str, version: str, kinds: Mapping[str, str], definitions: Mapping[str, Schema]) -> None:
         self.name = name
@@ -64,7 +64,7 @@ class Judge:
         self._compiled: dict[str, tuple[Schema, Any]] = {}
 
     def faults(self, definition: str, value: object) -> Iterator[Fault]:
-        """Yield everything that a definition has against a value."""
+        """Yield everything that a definition rejects in a value."""
         if definition not in self._compiled:
             self._compiled[definition] = self._compile(definition)
         schema, validator = self._compiled[definition]
@@ -92,7 +92,7 @@ def missing() -> list[str]:
 
 
 def choose(versions: Sequence[str] = ()) -> list[Judge]:
-    """Return judges for these versions of Kubernetes (none named: all from `OLDEST`), and for all operators."""
+    """Return judges for these versions of Kubernetes (all from `OLDEST` where none is named), and for all operators."""
     recent = [f"{major}.{minor}" for major, minor in sorted(_folders()) if (major, minor) >= OLDEST]
     return [*(kubernetes(version) for version in versions or recent), *operators()]
 
@@ -178,7 +178,7 @@ def _faults(error: ValidationError, schema: Schema, path: Path) -> Iterator[Faul
         yield Fault("missing-field", path, f"{what} lacks {kind.property!r}", "", kind.property)
     elif kind.name in ("type", "oneOf", "anyOf"):
         types = _types(kind)
-        if value is None and "null" in types:  # more than one alternative admits it
+        if value is None and "null" in types:  # more than one alternative accepts it
             return
         expected = " or ".join(_WORDS[name] for name in _WORDS if name in types)
         yield Fault("wrong-type", path, f"{what} is {shown} where {expected} is expected", _type_hint(value, types))
