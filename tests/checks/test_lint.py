@@ -6,7 +6,6 @@ from pathlib import Path
 
 import yaml
 
-import real
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
@@ -15,6 +14,7 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.packages import read_package
 from packyard.source.option import DIRECTORY
 from packyard.source.package import Package, UseCase
+from served import Served
 from usecases import CATALOGUE, composed_package, each_option, each_package, shipped
 
 
@@ -66,9 +66,11 @@ UNSEEN = ("runs-as-root", "fixed-requirement")
 
 
 @each_option
-def test_what_kustomize_builds_with_an_option_has_no_findings(package: Package, use_case: UseCase, option: str) -> None:
+def test_what_kustomize_builds_with_an_option_has_no_findings(
+    package: Package, use_case: UseCase, option: str, served5: Served
+) -> None:
     directory = shipped(package, use_case)
-    built = directory.set(directory.examples).build(real.pinned_program("kustomize-5"), "ml", [option])
+    built = directory.set(directory.examples).build(served5, "ml", [option])
     files = {"built.yaml": yaml.safe_dump_all(built, sort_keys=False).encode()}
     if option == "environment":  # which takes in a ConfigMap of the user's
         files["theirs.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: environment, namespace: ml}\n"

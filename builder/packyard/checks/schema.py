@@ -193,9 +193,8 @@ def _range(run: list[str]) -> str:
 def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
     """Pair every object as it is written with its value once the examples are set."""
     try:
-        definitions = parsed.krmfile.definitions if parsed.krmfile else Definitions()
-        given = {name: definitions.setters[name].given([text]) for name, text in examples.items()}
-        files = set_fields(package.resources, definitions, given).files if given else {}
+        given = {name: parsed.definitions.setters[name].given([text]) for name, text in examples.items()}
+        files = set_fields(package.resources, parsed.definitions, given).files if given else {}
         filled = parse(package.with_files(files)).objects if files else parsed.objects
     except InputError:  # broken definitions, which other checks report
         filled = parsed.objects
