@@ -23,7 +23,7 @@ from pathlib import Path
 
 from packyard.bundle import tar
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError, refuse
-from packyard.files import atomic, names
+from packyard.files import atomic, filenames
 
 _KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
 
@@ -184,14 +184,14 @@ def _directories(top: str, files: Iterable[str]) -> set[str]:
 
 
 def _path_problems(top: str, files: list[str]) -> list[Problem]:
-    problems = [Problem("is not a name for a directory", file=repr(top))] if "/" in top or names.fault(top) else []
+    problems = [Problem("is not a name for a directory", file=repr(top))] if "/" in top or filenames.fault(top) else []
     for path in files:
-        if reason := names.fault(path):
+        if reason := filenames.fault(path):
             problems.append(Problem(f"the path {path!r} {reason}"))
         elif unicodedata.normalize("NFC", path) != path:
             problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
-    problems += [Problem(f"the path {path!r} appears twice") for path in names.repeated(files)]
-    problems += [Problem(f"the path {path!r} {reason}") for path, reason in names.collisions(files)]
+    problems += [Problem(f"the path {path!r} appears twice") for path in filenames.repeated(files)]
+    problems += [Problem(f"the path {path!r} {reason}") for path, reason in filenames.collisions(files)]
     return problems
 
 
@@ -203,7 +203,7 @@ def _check_entry(entry: tar.TarEntry, limits: Limits) -> None:
         raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
     if len(entry.data) > limits.file_size:
         raise tar.refusal(f"{entry.name!r} is larger than {limits.file_size} bytes")
-    if reason := names.fault(_name(entry)):
+    if reason := filenames.fault(_name(entry)):
         raise tar.refusal(f"{entry.name!r} {reason}")
 
 
@@ -216,10 +216,10 @@ def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
     for entry in entries:
         if not f"{_name(entry)}/".startswith(f"{expected}/") or (entry.kind == tar.FILE and "/" not in entry.name):
             raise tar.refusal(f"{entry.name!r} is outside of the top directory {expected!r}")
-    for name in names.repeated(_name(entry) for entry in entries):
+    for name in filenames.repeated(_name(entry) for entry in entries):
         raise tar.refusal(f"{name!r} appears twice")
     spelled = (f"{_name(entry)}/" if entry.kind == tar.DIRECTORY else entry.name for entry in entries)
-    for name, reason in names.collisions(spelled):
+    for name, reason in filenames.collisions(spelled):
         raise tar.refusal(f"{name!r} {reason}")
     return expected
 

@@ -19,7 +19,7 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
-from packyard.files import names
+from packyard.files import filenames
 
 KEY = "index/index.json"
 
@@ -41,7 +41,7 @@ class Index:
     @classmethod
     def _read(cls, fields: Record) -> Index:
         entries = fields.take("entries", list_of(IndexEntry.parse))
-        for name in names.repeated(map(str, entries)):
+        for name in filenames.repeated(map(str, entries)):
             raise IntegrityError(Problem(f"{name} is listed twice", file=KEY))
         return cls(entries=entries, extra=fields.rest())
 

@@ -14,7 +14,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.files.paths import KUSTOMIZATIONS
+from packyard.options.folder import KUSTOMIZATIONS
 from packyard.yaml.node import Document, MappingNode, Scalar, SequenceNode
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.

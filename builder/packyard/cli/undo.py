@@ -34,29 +34,31 @@ def run(arguments: argparse.Namespace) -> int:
     directory = directories.only(arguments.words, "undo")
     if arguments.finish or arguments.take_back:
         return _settle(Tree(directory), back=arguments.take_back)
+    step = _undo(directory, dry_run=arguments.dry_run)
+    if arguments.output == "json":
+        output.json_result([_document(step)])
+    elif arguments.dry_run:
+        root_dir = os.path.realpath(directory)
+        changes = {name: (step.after[name], data) for name, data in step.before.items()}
+        output.diffs(directory, {os.path.relpath(step.path(name), root_dir): both for name, both in changes.items()})
+    else:
+        for name in sorted(step.before):
+            output.line(os.path.relpath(step.path(name)))
+        output.story(f"undone: {step.title}")
+    return 0
+
+
+def _undo(directory: Path, *, dry_run: bool) -> UndoStep:
+    """Undo the newest change, or only check that it can be undone, and return it."""
     history = state.history()
     if history is None:
         raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
-    if arguments.dry_run:
-        state.tell_pending(Tree(directory))
-        entry = history.last(directory, *_also(directory))
-        entry.check_unchanged(Tree(Path(entry.root)))
-    else:
-        entry = history.undo(directory, *_also(directory))
-    if arguments.output == "json":
-        output.json_result([_document(entry)])
-    elif arguments.dry_run:
-        root_dir = directory.resolve()
-        files = {
-            os.path.relpath(entry.path(name), root_dir): (entry.after[name], data)
-            for name, data in entry.before.items()
-        }
-        output.diffs(directory, files)
-    else:
-        for name in sorted(entry.before):
-            output.line(os.path.relpath(entry.path(name)))
-        output.story(f"undone: {entry.title}")
-    return 0
+    if not dry_run:
+        return history.undo(directory, *_also(directory))
+    state.tell_pending(Tree(directory))
+    step = history.last(directory, *_also(directory))
+    step.check_unchanged(Tree(Path(step.root)))
+    return step
 
 
 def _also(directory: Path) -> list[Path]:
@@ -68,15 +70,15 @@ def _also(directory: Path) -> list[Path]:
         return []
 
 
-def _document(entry: UndoStep) -> dict[str, object]:
+def _document(step: UndoStep) -> dict[str, object]:
     files = [
         {
-            "file": os.path.relpath(entry.path(name)),
-            "change": "removed" if data is None else "added" if entry.after[name] is None else "changed",
+            "file": os.path.relpath(step.path(name)),
+            "change": "removed" if data is None else "added" if step.after[name] is None else "changed",
         }
-        for name, data in sorted(entry.before.items())
+        for name, data in sorted(step.before.items())
     ]
-    return {"title": entry.title, "files": files}
+    return {"title": step.title, "files": files}
 
 
 def _settle(tree: Tree, *, back: bool) -> int:

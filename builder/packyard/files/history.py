@@ -104,9 +104,9 @@ class History:
         """Return the newest step below one of the directories that was made and is not undone yet."""
         here = os.path.realpath(directory)
         places = [here, *map(os.path.realpath, also)]
-        for entry in self._entries():
-            if any(map(entry.touches, places)) and entry.happened(Tree(Path(entry.root))):
-                return entry
+        for step in self._steps():
+            if any(map(step.touches, places)) and step.happened(Tree(Path(step.root))):
+                return step
         hint = "what `packyard set`, `enable`, `disable` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=here, hint=hint))
 
@@ -117,14 +117,14 @@ class History:
         """
         with Tree(directory).locked():  # finishes an interrupted change first
             pass
-        entry = self.last(directory, *also)
-        tree = Tree(Path(entry.root))
+        step = self.last(directory, *also)
+        tree = Tree(Path(step.root))
         with tree.locked():
-            entry.check_unchanged(tree)
-            tree.write(entry.before)
+            step.check_unchanged(tree)
+            tree.write(step.before)
             with suppress(OSError):  # then `happened` finds it undone
-                entry.file.unlink()
-        return entry
+                step.file.unlink()
+        return step
 
     def _create(self, text: bytes, *, after: int) -> Path:
         number = after
@@ -156,7 +156,7 @@ class History:
                         sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
         return sizes
 
-    def _entries(self) -> Iterator[UndoStep]:
+    def _steps(self) -> Iterator[UndoStep]:
         try:
             files = sorted(self._sizes(), key=_number, reverse=True)
         except OSError as error:

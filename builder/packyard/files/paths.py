@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
 
-#: The names of a kustomization file.
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MANIFEST = "packyard.json"
 _MANIFEST_LIMIT = 4 << 20  # the catalogue's largest has 90 KB
 

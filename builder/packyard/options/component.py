@@ -12,8 +12,7 @@ What else the file says stays as it is, byte for byte.
 from __future__ import annotations
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.files.paths import KUSTOMIZATIONS
-from packyard.options.folder import Folder
+from packyard.options.folder import KUSTOMIZATIONS, Folder
 from packyard.yaml import items
 from packyard.yaml.document import decode, parse_one
 from packyard.yaml.edit import Edit

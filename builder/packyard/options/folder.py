@@ -13,14 +13,15 @@ import os
 from pathlib import Path
 
 from packyard.errors import InputError, Problem
-from packyard.files import names, paths
-from packyard.files.paths import KUSTOMIZATIONS
+from packyard.files import filenames, paths
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "options"
+#: The names of a kustomization file.
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
@@ -44,7 +45,7 @@ class Folder:
     def names(self) -> list[str]:
         """Return the names of the options that are there."""
         folders = (entry for entry in os.scandir(self.real) if entry.is_dir(follow_symlinks=False))
-        return sorted(entry.name for entry in folders if not names.reserved(entry.name) and _holds(entry.path))
+        return sorted(entry.name for entry in folders if not filenames.reserved(entry.name) and _holds(entry.path))
 
     def name_of(self, component: str) -> str:
         """Return the name of the option that a line of `components` stands for; an empty text for another component."""

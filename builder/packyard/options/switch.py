@@ -14,13 +14,12 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
-from packyard.files import names, regular
-from packyard.files.paths import KUSTOMIZATIONS
+from packyard.files import filenames, regular
 from packyard.files.tree import Keep, Tree
 from packyard.options import component
 from packyard.options import folder as folders
 from packyard.options.component import Kustomization
-from packyard.options.folder import NAME, Folder
+from packyard.options.folder import KUSTOMIZATIONS, NAME, Folder
 
 _LONGEST = 1 << 20  # bytes of an option's kustomization
 
@@ -161,7 +160,7 @@ def _unknown(found: Folder, name: str) -> Problem | None:
     known = found.names()
     if name in known:
         return None
-    if "/" in name or name in (".", "..") or names.reserved(name):
+    if "/" in name or name in (".", "..") or filenames.reserved(name):
         message = f"{name!r} is not the name of an option: give that of a folder in {found.shown}"
         return Problem(message, hint=suggest(name.rpartition("/")[2], known))
     if os.path.islink(f"{found.real}/{name}"):

@@ -11,12 +11,11 @@ from shlex import quote
 
 from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem
-from packyard.files.paths import KUSTOMIZATIONS
 from packyard.files.tree import Tree
 from packyard.options import component
 from packyard.options import folder as folders
 from packyard.options.component import Kustomization
-from packyard.options.folder import Folder
+from packyard.options.folder import KUSTOMIZATIONS, Folder
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import Row, list_setters

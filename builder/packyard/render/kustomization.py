@@ -18,7 +18,8 @@ from pathlib import Path
 
 from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
-from packyard.files.paths import KUSTOMIZATIONS, Gate
+from packyard.files.paths import Gate
+from packyard.options.folder import KUSTOMIZATIONS
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch

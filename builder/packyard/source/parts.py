@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.files.paths import KUSTOMIZATIONS
+from packyard.options.folder import KUSTOMIZATIONS
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.errors import Problem
-from packyard.files.names import reserved
+from packyard.files.filenames import reserved
 
 DIRECTORY = "files"
 
