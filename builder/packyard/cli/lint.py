@@ -41,10 +41,26 @@ def run(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
     folders = [target for target in arguments.targets if Path(target).is_dir()] if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
-    copies = [copy for folder in folders for copy in _copies(Path(folder))]
     if names and not here:
-        message = f"is not a directory, and there is no {FILE} here or above"
-        raise InputError(Problem(message, file=names[0]))
+        raise InputError(Problem(f"is not a directory, and there is no {FILE} here or above", file=names[0]))
+    findings, count = _find(arguments, here, names, folders)
+    if arguments.output == "json":
+        output.json_result([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            output.line(str(finding))
+    errors = sum(finding.severity == "error" for finding in findings)
+    counts = ((count, "use case"), (errors, "error"), (len(findings) - errors, "warning"))
+    checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
+    output.story(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
+    return 1 if errors else 0
+
+
+def _find(
+    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str]
+) -> tuple[list[Finding], int]:
+    """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
+    copies = [copy for folder in folders for copy in _copies(Path(folder))]
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = _judges(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
@@ -54,17 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
         findings += [*found, *(_of_options(directory) if readable else ())]
-    if arguments.output == "json":
-        output.json_result([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            output.line(str(finding))
-    errors = sum(finding.severity == "error" for finding in findings)
-    total = len(composed) + len(copies)
-    counts = ((total, "use case"), (errors, "error"), (len(findings) - errors, "warning"))
-    checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
-    output.story(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
-    return 1 if errors else 0
+    return findings, len(composed) + len(copies)
 
 
 def _workspace(arguments: argparse.Namespace) -> Workspace | None:
