@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import packyard
+from bundle.unpacking import unpack
 from packyard.bundle import tar
-from packyard.bundle.archive import Member, compress, pack, read, unpack
+from packyard.bundle.archive import Member, compress, pack, read
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
 

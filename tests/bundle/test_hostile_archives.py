@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bundle.unpacking import unpack
 from packyard.bundle import tar
-from packyard.bundle.archive import LIMITS, Limits, Member, compress, decompress, pack, read, unpack
+from packyard.bundle.archive import LIMITS, Limits, Member, compress, decompress, pack, read
 from packyard.errors import InputError, IntegrityError
 
 Refuse = Callable[..., None]

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from packyard.bundle.reference import Reference, check_name, check_version, identity, is_prerelease, order
+from packyard.bundle.reference import Reference, check_name, check_version, identity, newest, order
 from packyard.errors import InputError
 
 ORDERED = [
@@ -68,7 +68,7 @@ def test_numbers_in_a_version_are_bounded_by_its_length() -> None:
     longest = "9" * 127
     assert order(longest) > order("1")
     for version in ("9" * 5000, "1." * 3000 + "1", "1-" + "a" * 200):
-        for use in (order, identity, check_version, is_prerelease):
+        for use in (order, identity, check_version, newest):
             with pytest.raises(InputError, match="is not a version") as caught:
                 use(version)
             assert len(str(caught.value)) < 300
@@ -90,7 +90,7 @@ def test_what_asks_packyard_to_choose_is_refused_with_a_version_to_ask_for(choic
 
 @pytest.mark.parametrize(("version", "expected"), [("1.0-rc1", True), ("1.0", False), ("1.0.post1", False)])
 def test_knows_pre_releases(version: str, expected: bool) -> None:
-    assert is_prerelease(version) is expected
+    assert newest(version)[0] is not expected
 
 
 def test_reads_a_reference_and_writes_it_back() -> None:

@@ -124,17 +124,12 @@ def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) ->
     return found, members
 
 
-def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
-    """Unpack a ``.tar.gz`` as one new directory in ``into``, and return it.
-
-    Everything is checked as `read` does, and then appears in one step (`atomic.write_folder`). An existing file or
-    directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the umask.
-    """
-    return write(*read_tar(decompress(data, limits=limits), top=top, limits=limits), into)
-
-
 def write(name: str, members: Iterable[Member], into: Path) -> Path:
-    """Write checked files as one new directory in ``into``, as `unpack` does, and return it."""
+    """Write checked files as one new directory in ``into``, in one step (`atomic.write_folder`), and return it.
+
+    An existing file or directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the
+    umask.
+    """
     target_dir = into / name
     if not into.is_dir():
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))

@@ -51,7 +51,7 @@ class Bundle:
         return cls(manifest=opened, members=tuple(members), tar=Digest.of(tar), data=data)
 
     def unpack(self, into: Path) -> Path:
-        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.unpack`."""
+        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write`."""
         return archive.write(self.manifest.name, self.members, into)
 
 

@@ -106,8 +106,3 @@ def newest(version: str) -> tuple[bool, Order]:
 def same(asked: str, version: str) -> bool:
     """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
     return identity(asked) == identity(version) and asked.partition("+")[2] in ("", version.partition("+")[2])
-
-
-def is_prerelease(version: str) -> bool:
-    """Return whether a version is a pre-release."""
-    return identity(version)[1] < 0

@@ -31,7 +31,7 @@ class Shipped:
         use_case = self.manifest.use_cases.get(self.path) if self.manifest else None
         return dict(use_case.setters) if use_case else {}
 
-    def went(self, name: str) -> Problem | None:
+    def replacement(self, name: str) -> Problem | None:
         """Return what replaced a former setter; None if the name never was one."""
         if name not in self.moved:
             return None

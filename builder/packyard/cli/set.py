@@ -113,7 +113,7 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
         return None
     from packyard.bundle import shipped
 
-    return switched_off(directory, problem.missing) or shipped.find(directory).went(problem.missing)
+    return switched_off(directory, problem.missing) or shipped.find(directory).replacement(problem.missing)
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:

@@ -128,8 +128,8 @@ def _ask(request: Request, meter: _Meter, url: str, credentials: tuple[str, str]
         meter.begin()
         try:
             with adapter.send(prepared, timeout=meter.timeouts(), **settings) as response:
-                if "Location" in response.headers and response.status_code in (301, 302, 303, 307, 308):
-                    return response.headers["Location"]
+                if target := session.get_redirect_target(response):
+                    return target
                 if response.status_code != 200:
                     return Answer(status=response.status_code)
                 return Answer(status=200, body=_body(request, response, meter))
@@ -163,7 +163,7 @@ def _body(request: Request, response: requests.Response, meter: _Meter) -> bytes
 def _target(request: Request, url: str, location: str) -> str:
     """Return the target of a redirection without user and password."""
     try:
-        target = urlsplit(urljoin(url, location.encode("latin-1").decode()))
+        target = urlsplit(urljoin(url, location))
         host, _ = target.hostname, target.port
     except ValueError as error:
         raise request.refusal("the server sent an invalid Location", _LOOK) from error
