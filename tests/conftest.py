@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import real
+import sample
 from controlplane import shared
 from controlplane.api import Api
 from running import RELEASE, done
@@ -18,6 +19,10 @@ from served import Cfg, Served, serving
 
 # Most programs in Go that run here are over at once; with less care for memory each takes a fifth less time.
 os.environ.setdefault("GOGC", "400")
+
+
+def pytest_report_header() -> str:
+    return f"sample: {'all' if sample.WHOLE else 'PACKYARD_SEED=' + sample.SEED}"
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ class Served:
     """
 
     def __init__(self, program: Path, folder: Path) -> None:
+        self.name = program.name
         self._program = program
         self._printed = [folder / "stdout", folder / "stderr"]
         self._start()

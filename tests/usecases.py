@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from packyard.source.patch import MisfitError
 from packyard.source.workspace import OPTIONS
 from packyard.work.reads import Reads
 from packyard.yaml.sharing import Sharing
+from sample import some
 from served import Served
 
 Object = dict[str, Any]
@@ -186,16 +186,6 @@ def option_names(package: Package, use_case: UseCase) -> list[str]:
     return [each.name for each in composed_package(package).options.all if use_case.path in each.use_cases]
 
 
-def option_pairs(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
-    """Return the pairs of options that fit a use case."""
-    return list(combinations(option_names(package, use_case), 2))
-
-
-def pairs_together(package: Package, use_case: UseCase) -> list[tuple[str, str]]:
-    """Return those that do not exclude each other."""
-    return [pair for pair in option_pairs(package, use_case) if not are_rivals(package, use_case, pair)]
-
-
 def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool:
     """Say whether options of a use case exclude each other, as their operations say."""
     with Reads(real.REPOSITORY) as reads:
@@ -236,13 +226,23 @@ each_use_case = pytest.mark.parametrize(
     ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
 )
 
-#: Each option with one use case of each base that it fits.
-OPTION_CASES = {
-    (each.base, option): pytest.param(item, each, option, id=f"{item.name}/{each.path}+{option}")
-    for item, each in USE_CASES
-    for option in option_names(item, each)
-}
-each_option = pytest.mark.parametrize(("package", "use_case", "option"), OPTION_CASES.values())
+
+@cache
+def with_option(of: str) -> list[tuple[Package, UseCase, str]]:
+    """Return use cases with an option, a sample: each option in each base that it fits, in some use case."""
+    every = [(item, each, option) for item, each in USE_CASES for option in option_names(item, each)]
+    return some(every, lambda case: ((case[1].base, case[2]),), of=of)
+
+
+each_option = pytest.mark.parametrize(
+    ("package", "use_case", "option"),
+    [pytest.param(*case, id=f"{case[0].name}/{case[1].path}+{case[2]}") for case in with_option("each")],
+)
+
+
+def sampled_options(package: Package, use_case: UseCase, *, of: str) -> list[str]:
+    """Return the options of a sample for one use case."""
+    return [name for item, each, name in with_option(of) if (item.name, each.path) == (package.name, use_case.path)]
 
 
 def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:

@@ -17,7 +17,7 @@ from packyard.build import requirements
 from packyard.source.package import Package
 from pods import as_pods
 from served import Served
-from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, shipped
+from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, sampled_options, shipped
 
 # What the server says of a Service that it looks at while it is being made.
 _OF_THE_SERVER = ("ClusterIPNotAllocated",)
@@ -71,10 +71,9 @@ def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, c
 def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
     """Yield each use case set by a user who runs it several times at once, and the options of each run.
 
-    An option is tried with one use case of each base, as the others differ in their storage.
+    An option is tried with some use case of each base, as the others differ in their storage.
     """
     names = (f"run-{number}" for number in count(1))
-    tried: set[tuple[str, str]] = set()
     for use_case in package.use_cases:
         directory = shipped(package, use_case)
         ready = apart(directory.set(directory.examples))
@@ -84,8 +83,7 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
         name = "RUN_NAME" if "RUN_NAME" in ready.setters else "MODEL_NAME"  # what looks at all runs of a model
         for workers in ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},):
             yield ready.set({name: next(names), **workers}), ()
-        for option in sorted({*directory.options} - {each for base, each in tried if base == use_case.base}):
-            tried.add((use_case.base, option))
+        for option in sampled_options(package, use_case, of="runs"):
             yield ready.set({name: next(names)}), [option]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-
-import yaml
 
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
@@ -71,7 +70,7 @@ def test_what_kustomize_builds_with_an_option_has_no_findings(
 ) -> None:
     directory = shipped(package, use_case)
     built = directory.set(directory.examples).build(served5, "ml", [option])
-    files = {"built.yaml": yaml.safe_dump_all(built, sort_keys=False).encode()}
+    files = {"built.yaml": "---\n".join(f"{json.dumps(item)}\n" for item in built).encode()}
     if option == "environment":  # which takes in a ConfigMap of the user's
         files["theirs.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: environment, namespace: ml}\n"
     found = lint(PackageFiles(b"kind: Krmfile\n", files), shipped=False, judges=judging())

@@ -15,6 +15,7 @@ from options.effects import effects
 from options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 from packyard.render.builtin import build as render
 from real import REPOSITORY
+from sample import some
 from served import Served
 
 _BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
@@ -48,14 +49,19 @@ def _exclude(pair: Sequence[str]) -> bool:
     return all(name in DATASETS for name in pair)
 
 
+def _some(builds: Iterable[Build], kustomize: Served) -> list[Build]:
+    """Return builds with each place and each choice of options, others for each kustomize."""
+    return some(builds, lambda build: (str(build.place), build.options), of=kustomize.name)
+
+
 def test_each_option_does_what_it_says_where_it_fits(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = [Build(place, (name,)) for place in catalogue.shapes() for name in place.options]
-    _judge(kustomize, tmp_path / "builds", builds)
+    _judge(kustomize, tmp_path / "builds", _some(builds, kustomize))
 
 
 def test_each_pair_of_options_does_what_both_say(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
     builds = [Build(place, pair) for place in catalogue.shapes() for pair in _pairs(place) if not _exclude(pair)]
-    _judge(kustomize, tmp_path / "builds", builds)
+    _judge(kustomize, tmp_path / "builds", _some(builds, kustomize))
 
 
 def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Catalogue, tmp_path: Path) -> None:
@@ -64,7 +70,7 @@ def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Cata
         for source in [each for each in DATASETS if each in place.options] or [""]:
             names = tuple(each for each in place.options if each == source or each not in DATASETS)
             builds += [Build(place, names), Build(place, names[::-1])]
-    _judge(kustomize, tmp_path / "builds", builds)
+    _judge(kustomize, tmp_path / "builds", some(builds, lambda build: (str(build.place),), of=kustomize.name))
 
 
 def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:

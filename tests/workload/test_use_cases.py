@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from packyard.source.package import Package, UseCase
+from sample import some
 from served import Served
-from usecases import PACKAGES, each_option, each_use_case
+from usecases import PACKAGES, USE_CASES, with_option
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -41,7 +42,13 @@ READ_ONLY = "Read-only file system"
 
 
 @pytest.mark.usefixtures("open_mpi")
-@each_use_case
+@pytest.mark.parametrize(
+    ("package", "use_case"),
+    [
+        pytest.param(*case, id=f"{case[0].name}/{case[1].path}")
+        for case in some(USE_CASES, lambda case: (case[0].name, case[1].base, *case[1].overlays))
+    ],
+)
 def test_runs_to_its_end_as_its_pods_say(package: Package, use_case: UseCase, new_cluster: NewCluster) -> None:
     run_all(catalogue.set_objects(package, use_case), new_cluster)
 
@@ -56,7 +63,13 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
 
 
 @pytest.mark.usefixtures("open_mpi")
-@each_option
+@pytest.mark.parametrize(
+    ("package", "use_case", "option"),
+    [
+        pytest.param(*case, id=f"{case[0].name}/{case[1].path}+{case[2]}")
+        for case in some(with_option("processes"), lambda case: (case[1].base, case[2]))
+    ],
+)
 def test_runs_to_its_end_with_an_option(
     package: Package, use_case: UseCase, option: str, served5: Served, new_cluster: NewCluster
 ) -> None:
