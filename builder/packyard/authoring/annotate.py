@@ -34,8 +34,10 @@ class Selection:
     name: str = ""
     namespace: str = ""
 
-    def holds(self, root: MappingNode) -> bool:
-        """Say whether a document is one of them."""
+    def holds(self, root: Node | None) -> bool:
+        """Say whether the document with this root is one of them."""
+        if not isinstance(root, MappingNode):
+            return self == Selection()
         metadata = root.mapping("metadata")
         return (
             self.kind in ("", root.text("kind"))

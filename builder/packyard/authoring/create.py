@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from packyard.authoring import schema
+from packyard.authoring import place, schema
 from packyard.errors import InputError, NotHereError
-from packyard.setters import comment, place
+from packyard.setters import comment
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile

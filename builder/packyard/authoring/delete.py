@@ -5,14 +5,15 @@ What `create` added goes again, byte for byte; other comments, and the values of
 
 from __future__ import annotations
 
+from packyard.authoring import place
 from packyard.errors import InputError, NotHereError
-from packyard.setters import comment, place
+from packyard.setters import comment
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import decode, find_comments, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Source
 from packyard.yaml.proof import apply_to_file
@@ -87,7 +88,7 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
 
 def _take_comments_out(document: Document, definitions: Definitions, definition: Setter | Substitution) -> list[Edit]:
     edits: dict[int, Edit] = {}
-    for found in place.find_comments(document):
+    for found in find_comments(document):
         reference = comment.parse(found.text)
         if reference and definitions.resolve(reference) is definition:
             edits[found.start] = place.take_out(document.source, found)

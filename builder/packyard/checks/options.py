@@ -22,10 +22,9 @@ from packyard.errors import InputError
 from packyard.kubernetes import fieldtypes
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.place import find_comments
 from packyard.yaml import aliases
 from packyard.yaml.block import embedded
-from packyard.yaml.document import decode, mappings, parse_text
+from packyard.yaml.document import decode, find_comments, mappings, parse_text
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 
 _KUSTOMIZATION = "kustomization.yaml"

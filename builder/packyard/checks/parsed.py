@@ -16,9 +16,8 @@ from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.place import find_comments
 from packyard.yaml import aliases
-from packyard.yaml.document import check_keys, decode, parse_text
+from packyard.yaml.document import check_keys, decode, find_comments, parse_text
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Source
 
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from packyard.errors import InputError
-from packyard.setters import place
 from packyard.setters import value as values
-from packyard.yaml.document import decode, parse_text, walk
+from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange, replace_comment
-from packyard.yaml.node import Child, Document, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
 from packyard.yaml.span import properties
@@ -92,21 +91,6 @@ class InlineSetter:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewInlineSetter:
-    """A setter to create for the fields that show ``value``, or ``partial``ly, and whose key is ``field`` if given."""
-
-    name: str
-    value: str
-    field: str = ""
-    type: str = ""
-    description: str = ""
-    set_by: str = ""
-    partial: bool = False
-    kind: str = ""
-    resource: str = ""  # the metadata.name of the documents, if only those
-
-
 def parse(text: str) -> InlineDefinition | None:
     """Read a comment, its ``#`` included; None for any other comment."""
     if '"x-kustomize"' not in text:
@@ -177,65 +161,6 @@ class InlineChange:
             return self.value
         found.record(self.name, self.value)
         return text.replace(old, self.value)
-
-
-def creation(new: NewInlineSetter) -> Callable[[bytes, str], bytes]:
-    """Return what adds the comments of a new setter to a file; a setter that a field has already is replaced."""
-
-    def change(data: bytes, name: str) -> bytes:
-        edits: list[Edit] = []
-        for document in parse_text(Source(name, decode(data, name)[1])) if new.value.encode() in data else []:
-            if _holds(new, document):
-                for part, key in _parts(document):
-                    if isinstance(part.value, Scalar) and new.field in ("", key) and _shows(new, part.value.value):
-                        edits += _bind(new, part, part.value)
-        return _applied(data, name, edits)
-
-    return change
-
-
-def _bind(new: NewInlineSetter, part: Child, scalar: Scalar) -> list[Edit]:
-    if scalar.style in "|>":
-        line, _ = scalar.source.locate(scalar.start)
-        raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
-    found = (_definition(scalar) if new.partial else None) or InlineDefinition({})
-    found.type = new.type
-    found.description = new.description or found.description
-    found.set_by = new.set_by or found.set_by
-    if new.partial:
-        found.record(new.name, new.value)
-    else:
-        found.whole = (new.name, new.value)
-    return place.bind(part, found.text())
-
-
-def _holds(new: NewInlineSetter, document: Document) -> bool:
-    root = document.root
-    if not isinstance(root, MappingNode):
-        return not new.kind and not new.resource
-    metadata = root.mapping("metadata")
-    name = metadata.text("name") if metadata else ""
-    return new.kind in ("", root.text("kind")) and new.resource in ("", name)
-
-
-def _shows(new: NewInlineSetter, text: str) -> bool:
-    return new.value in text if new.partial else new.value == text
-
-
-def _parts(document: Document) -> Iterator[tuple[Child, str]]:
-    """Yield entries, and items of lists, with the key that they stand under."""
-    for node in walk(document.root):
-        for entry in node.entries if isinstance(node, MappingNode) else ():
-            yield entry, entry.name
-            if isinstance(entry.value, SequenceNode):
-                yield from _items(entry.value, entry)
-
-
-def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Child, str]]:
-    for item in node.items:
-        yield item, entry.name
-        if isinstance(item.value, SequenceNode):
-            yield from _items(item.value, entry)
 
 
 def _scalars(name: str, data: bytes) -> Iterator[tuple[Scalar, bool]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.authoring import create, schema
+from packyard.authoring.annotate import Selection
 from packyard.authoring.create import NewSetter, NewSubstitution
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
@@ -77,22 +79,10 @@ def _is_version1(parsed: Flags, folder: str, new: NewSetter) -> bool:
 
 def _create_version1(parsed: Flags, folder: str, new: NewSetter) -> int:
     from packyard.cli.cfg import version1
-    from packyard.setters.inline import NewInlineSetter
 
-    return version1.create_setter(
-        folder,
-        NewInlineSetter(
-            name=new.name,
-            value=new.value,
-            field=new.field,
-            type=parsed.text("type"),
-            description=new.description,
-            set_by=new.set_by,
-            partial=parsed.switches["partial"],
-            kind=parsed.text("kind"),
-            resource=parsed.text("name"),
-        ),
-    )
+    selection = Selection(kind=parsed.text("kind"), name=parsed.text("name"))
+    new = replace(new, type=parsed.text("type"))
+    return version1.create_setter(folder, new, selection, partial=parsed.switches["partial"])
 
 
 def _read(path: str) -> str:

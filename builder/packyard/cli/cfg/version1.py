@@ -13,6 +13,11 @@ from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.packages import find_packages, place, read_package
 from packyard.setters.resourcefiles import read, rewrite
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from packyard.authoring.annotate import Selection
+    from packyard.authoring.create import NewSetter
+
 
 def is_alone(folder: str, name: str = "") -> bool:
     """Say whether a file below has such a setter, and no Krmfile defines one of this name, or any without a name."""
@@ -45,10 +50,12 @@ def print_table(folder: str, name: str) -> int:
     return 0 if cells else 1
 
 
-def create_setter(folder: str, new: inline.NewInlineSetter) -> int:
+def create_setter(folder: str, new: NewSetter, selection: Selection, *, partial: bool) -> int:
     """Create a setter in every file below; print nothing."""
+    from packyard.authoring.create_inline import creation
+
     keep = state.keep(Path(folder), f"cfg create-setter {new.name}")
-    rewrite(Path(folder), [""], inline.creation(new), keep=keep, below_too=True)
+    rewrite(Path(folder), [""], creation(new, selection, partial=partial), keep=keep, below_too=True)
     return 0
 
 

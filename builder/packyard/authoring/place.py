@@ -16,13 +16,11 @@ These are the places that kustomize 3.8.7 reads back. Where there is none, the e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from packyard.errors import InputError
 from packyard.setters import comment as comments
-from packyard.yaml.document import walk
 from packyard.yaml.edit import Edit, replace_comment
-from packyard.yaml.node import Child, Collection, Comment, Document, Entry, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Comment, Entry, Scalar, SequenceNode, Source
 from packyard.yaml.span import line_break, line_end, next_line
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
@@ -74,20 +72,6 @@ def take_out(source: Source, comment: Comment) -> Edit:
 def is_binding(text: str) -> bool:
     """Say whether a comment binds a field: a setter comment of either version, not a note of somebody's."""
     return comments.parse(text) is not None or '"x-kustomize"' in text
-
-
-def find_comments(document: Document) -> Iterator[Comment]:
-    """Yield every comment of a document that belongs to a node or a part."""
-    for node in walk(document.root):
-        if node.comment:
-            yield node.comment
-        for child in node.children if isinstance(node, Collection) else ():
-            yield from child.head
-            yield from child.foot
-            if child.comment:
-                yield child.comment
-            if isinstance(child, Entry) and child.key is not child.value and child.key.comment:
-                yield child.key.comment
 
 
 def _behind(child: Child, value: Scalar, text: str) -> Edit:
