@@ -1,140 +1,170 @@
-"""Sets in YAML of every form: just the values that are set change, with their own comments, or the set is refused."""
+"""Numbers as they are written: random bounds and steps beside the arithmetic of fractions; digits without end."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+import random
+from fractions import Fraction
 from pathlib import Path
-from types import FrameType
 
 import pytest
-import yaml
 
-from packyard.errors import InputError
-from packyard.setters.change import change_setters
-from packyard.setters.kpt.function import run
-from packyard.yaml.document import parse_text
-from packyard.yaml.node import MappingNode, Source
+from packyard.setters.definition import Setter
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.value import faults
+from packyard.yaml.values import scalar_value, whole
+from running import packyard
+from served import Cfg
 
-HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
-ONE = f"{HEADER}    io.k8s.cli.setters.A:\n      x-k8s-cli:\n        setter:\n          name: A\n          value: '1'\n"
-OTHER = '    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: "1"}}}\n'
-LISTED = (
-    ONE.replace("      x-k8s", "      type: array\n      x-k8s").replace("value: '1'", "listValues: [a, b]") + OTHER
-)
+EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))
+REAL = int(os.environ.get("PACKYARD_FUZZ", "100"))
 
 
-def package(folder: Path, krmfile: str, text: str) -> Path:
-    (folder / "Krmfile").write_bytes(krmfile.encode())
-    (folder / "r.yaml").write_bytes(text.encode())
-    return folder
-
-
-def after(folder: Path, **values: str | list[str]) -> str:
-    """Set values, and return the resource."""
-    texts = {name: [given] if isinstance(given, str) else given for name, given in values.items()}
-    change_setters(folder, texts)
-    for name in ("Krmfile", "r.yaml"):
-        list(yaml.compose_all((folder / name).read_bytes()))  # which also says where an alias leads nowhere
-    return (folder / "r.yaml").read_bytes().decode()
-
-
-def refused(folder: Path, place: str, **values: list[str]) -> None:
-    before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    with pytest.raises(InputError, match=place):
-        change_setters(folder, values)
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
-
-
-# Keys without a value.
-
-
-def test_a_kpt_comment_behind_a_key_without_a_value_binds_nothing(tmp_path: Path) -> None:
-    (tmp_path / "Kptfile").write_text(
-        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n"
-        "pipeline: {mutators: [{image: apply-setters, configMap: {app: ''}}]}\n",
-        "utf-8",
+def number(chance: random.Random) -> str:
+    """Return a decimal number, small or large, with a fraction or an exponent or without."""
+    text = chance.choice(["", "-"]) + str(
+        chance.choice([0, 1, 3, 7, 30, chance.randrange(10 ** chance.randint(1, 18))])
     )
-    text = 'name: # kpt-set: ${app}\nl:\n- # kpt-set: a-${app}\nother: "" # kpt-set: ${app}\n'
-    (tmp_path / "r.yaml").write_text(text, "utf-8")
-    change_setters(tmp_path, {"app": ["foo"]})
-    assert (tmp_path / "r.yaml").read_text("utf-8") == text.replace('""', '"foo"')
+    if chance.random() < 0.5:
+        text += "." + str(chance.randrange(1000)).rstrip("0")
+    return text + (f"e{chance.randint(-9, 9)}" if chance.random() < 0.2 else "")
 
 
-def test_apply_setters_leaves_a_key_without_a_value_alone() -> None:
-    items = "items:\n- apiVersion: v1\n  kind: X\n  name: # kpt-set: ${app}\n  l:\n  - # kpt-set: a-${app}\n"
-    config = "functionConfig: {apiVersion: v1, kind: ConfigMap, data: {app: foo}}\n"
-    output = run("apply-setters", f"kind: ResourceList\n{items}{config}".encode()).output.decode()
-    assert items in output
-    list(yaml.compose_all(output))
+def admits(value: str, **keywords: object) -> bool:
+    return not faults(Setter("V", schema=keywords), [value])
 
 
-# Lists.
+def test_random_bounds_and_steps_are_judged_exactly() -> None:
+    chance = random.Random(56)
+    found = 0
+    for _ in range(EXAMPLES):
+        value, bound = number(chance), number(chance)
+        if not isinstance(scalar_value(value), int | float):
+            continue
+        keyword = scalar_value(bound)
+        exact, limit = Fraction(value), Fraction(repr(keyword))
+        assert admits(value, maximum=keyword) == (exact <= limit), (value, bound)
+        assert admits(value, minimum=keyword) == (exact >= limit), (value, bound)
+        assert admits(value, maximum=keyword, exclusiveMaximum=True) == (exact < limit), (value, bound)
+        assert admits(value, multipleOf=keyword) == (limit > 0 and exact % limit == 0), (value, bound)
+        found += limit > 0 and exact % limit == 0
+    assert found > EXAMPLES / 20
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\nafter: 1\n", "\n---\nb: 1\n", "\n\n\nafter: 1\n", "\n# end\n"])
-@pytest.mark.parametrize("block", ["|", ">", "|-", "|+", "|2"])
-def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
-    tmp_path: Path, block: str, end: str
-) -> None:
-    made = after(package(tmp_path, LISTED, f"args: {A}\n- -c\n- {block}\n  script{end}"), A=["p", "q"])
-    assert made == f'args: {A}\n- "p"\n- "q"{end}'
+@pytest.mark.parametrize(
+    ("value", "keywords", "expected"),
+    [
+        ("3", {"multipleOf": 0.1}, True),
+        ("0.3", {"multipleOf": 0.1}, True),
+        ("0.35", {"multipleOf": 0.1}, False),
+        ("1e308", {"multipleOf": 5e-324}, True),
+        ("3", {"multipleOf": 0}, False),
+        ("3", {"multipleOf": -1}, False),
+        ("1.00000000000000000001", {"maximum": 1}, False),
+        (".nan", {"maximum": 3}, False),
+        (".inf", {"maximum": 3}, False),
+        ("-.inf", {"multipleOf": 3}, False),
+        ("1e-9999999", {"maximum": 1, "multipleOf": 3}, True),
+        ("0." + "3" * 5000, {"maximum": 0.5, "minimum": 0.1}, True),
+        ("9" * 5000, {"maximum": 3}, True),  # a text, to which no bound applies
+        ("true", {"enum": [1]}, False),
+    ],
+)
+def test_a_number_is_judged_as_it_is_written(value: str, keywords: dict[str, object], expected: bool) -> None:
+    assert admits(value, **keywords) is expected
 
 
-def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
-    text = f"args: {A}\n" + "".join(f"- i{number} # {number}\n" for number in range(3000))
-    made = after(package(tmp_path, LISTED, text), A=[f"i{number}" for number in range(1, 6000, 2)])
-    assert made.count("#") == 1501
+def test_random_numbers_are_admitted_and_refused_as_by_the_real_program(cfg3: Cfg, tmp_path: Path) -> None:
+    """But for whole numbers whose bounds or steps have a fraction: there it rounds, or divides by zero.
+
+    And to it a large number with a small fraction is whole.
+    """
+    (tmp_path / "r.yaml").write_text('x: 0 # {"$openapi":"V"}\n')
+    chance = random.Random(57)
+    for _ in range(REAL):
+        value = chance.choice([number(chance), number(chance), "0x1F", "012", "1_000", "9" * chance.randint(15, 400)])
+        keywords = [chance.choice(["type: integer", "type: number", "title: any"])]
+        whole_number = isinstance(scalar_value(value), int)
+        if keywords == ["type: integer"] and "." in value and not whole_number:
+            value = str(chance.randint(-9, 9)) + value[value.index(".") :]
+        for key in chance.sample(["maximum", "minimum"], chance.randint(0, 2)):
+            bound = number(chance)
+            if isinstance(scalar_value(bound), int) or not whole_number:
+                keywords.append(f"{key}: {bound}")
+        if whole_number and chance.random() < 0.3:
+            keywords.append(f"multipleOf: {chance.choice([1, 2, 3, 10])}")
+        text = "openAPI:\n  definitions:\n    io.k8s.cli.setters.V:\n" + "".join(f"      {line}\n" for line in keywords)
+        text += '      x-k8s-cli: {setter: {name: V, value: "0"}}\n'
+        (tmp_path / "Krmfile").write_text(text)
+        done = cfg3("set", ".", "V", f"--values={value}", cwd=tmp_path)
+        setter = read_krmfile(PackageFiles(text.encode(), {})).definitions.setters["V"]
+        found = faults(setter, [value])
+        assert (done.returncode == 0) == (not found), (keywords, value, done.stderr, found)
+        for fault in found:
+            assert f"{fault}\n" in done.stderr, (keywords, value)
 
 
-# Definitions.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9" * 30, 1e30),
+        ("9" * 5000, "9" * 5000),
+        ("-" + "9" * 5000, "-" + "9" * 5000),
+        ("0x" + "f" * 5000, "0x" + "f" * 5000),
+        ("0" * 5000 + "7", 7),
+        ("18446744073709551615", 18446744073709551615),
+        ("18446744073709551616", 18446744073709551616.0),
+        ("-9223372036854775808", -9223372036854775808),
+        ("1" * 5000 + ".5", "1" * 5000 + ".5"),
+        ("1e400", "1e400"),
+        ("1_0", 10),
+        ("08", 8.0),
+    ],
+)
+def test_digits_beyond_64_bits_are_inexact_or_text(text: str, expected: object) -> None:
+    assert scalar_value(text) == expected
 
 
-# Sizes.
+def test_a_whole_number_has_64_bits_at_most() -> None:
+    assert whole("-0012") == -12
+    assert whole("+" + "0" * 5000 + "7") == 7
+    assert [whole(text) for text in ("9" * 5000, "9223372036854775808", "", "+", "0x1", "1.0", "٣")] == [None] * 7
 
 
-def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) -> None:
-    blank = "\n" * 200_000
-    command = [sys.executable, "-m", "packyard.cli.main", "set", str(tmp_path), "A=2"]
-    package(tmp_path, ONE, f"data:\n  {A}\n  a: |\n    x{blank}    y\n")
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    assert (tmp_path / "r.yaml").read_text("utf-8") == f"data:\n  {A}\n  a: |-\n    2\n"
-    assert len(done.stdout) < 500  # values are shown shortened
+def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(tmp_path: Path) -> None:
+    digits = "9" * 5000
 
+    def package(name: str, *lines: str, rule: str = "", more: str = "") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        head = ["openAPI:", "  definitions:", "    io.k8s.cli.setters.A:", *(f"      {line}" for line in lines)]
+        rules = [f"rules:\n- rule: {rule}\n  message: x"] if rule else []
+        body = '      x-k8s-cli: {setter: {name: A, value: "1"}}'
+        (folder / "Krmfile").write_text("\n".join([*head, body, *rules, ""]))
+        (folder / "cm.yaml").write_text(
+            f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: "1" # {{"$openapi":"A"}}\n{more}'
+        )
+        (folder / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+        return folder
 
-def test_many_fields_in_a_mapping_without_a_kind_take_work_in_proportion(tmp_path: Path) -> None:
-    def lines_run(number: int) -> int:
-        package(tmp_path, ONE, "".join(f"a{field}: 1 {A}\n" for field in range(number)))
-        count = 0
-
-        def trace(_frame: FrameType, event: str, _argument: object) -> object:
-            nonlocal count
-            count += event == "line"
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            change_setters(tmp_path, {"A": ["2"]})
-        finally:
-            sys.settrace(before)
-        assert (tmp_path / "r.yaml").read_text("utf-8").count(": 2 #") == number
-        return count
-
-    assert lines_run(1000) < 15 * lines_run(100)  # ten times is in proportion, a hundred times would be the square
-
-
-def test_a_key_of_many_is_found_by_an_index_that_knows_of_changes() -> None:
-    root = parse_text(Source("r.yaml", "".join(f"k{number}: {number}\n" for number in range(100)) + "k1: again\n"))[
-        0
-    ].root
-    assert isinstance(root, MappingNode)
-    assert [root.text(name, "none") for name in ("k0", "k1", "k99", "more")] == ["0", "1", "99", "none"]
-    entry = root.entries.pop(5)
-    assert root.entry("k5") is None
-    root.entries.append(entry)
-    assert root.entry("k5") is entry
-    root.entries = root.entries[50:]
-    assert root.entry("k7") is None
-    assert root.text("k99") == "99"
+    typed = package("typed", "type: integer")
+    bounded = package("bounded", "type: integer", f"maximum: {digits}")
+    plain = package("plain", "title: x", more=f"  b: {digits}\n")
+    ruled = package("ruled", "title: x", rule="int(A) > 0")
+    amounts = package("amounts", "title: x", rule="quantity(A) < quantity('1')")
+    nan = package("nan", "type: number", rule="int(A) > 0")
+    for words, code, says in (
+        (("set", typed, f"A={digits}"), 1, "A takes a whole number, not '9999"),
+        (("cfg", "set", typed, "A", digits), 1, 'A in body must be of type integer: "string"'),
+        (("setters", bounded), 0, ""),
+        (("lint", bounded), 1, "maximum must be a number, found '9999"),
+        (("set", bounded, "A=2"), 1, "maximum must be a number, found '9999"),
+        (("render", "--built-in", plain), 0, ""),
+        (("set", ruled, f"A={digits}"), 1, "is not a whole number of 64 bits"),
+        (("set", amounts, f"A={digits}"), 1, "is not a quantity"),
+        (("set", nan, "A=.nan"), 1, "int has no answer for nan"),
+    ):
+        process = packyard(*words)
+        assert process.returncode == code, (words, process.stderr)
+        assert says in process.stdout + process.stderr, (words, process.stderr)
+        assert "9" * 100 not in process.stderr, "long values are cut short" if words[0] != "cfg" else ""
