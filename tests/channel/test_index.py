@@ -229,7 +229,7 @@ class OvertakenStore(DirectoryStore):
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         if self.overtakes:
             self.overtakes -= 1
-            index.record(DirectoryStore(self._root_dir), [entry(f"other-{self.overtakes}")])
+            index.record(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
         super().swap(key, data, expected)
 
 

@@ -24,7 +24,7 @@ def add_wide(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
 
 
-def add_story(parser: argparse.ArgumentParser) -> None:
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
     """Declare ``--quiet`` and ``--verbose``; ``packyard -q VERB`` means the same."""
     parser.add_argument("-q", "--quiet", action="store_true", help="print results and problems only")
     parser.add_argument("-v", "--verbose", action="store_true", help="also print files, requests and programs in use")

@@ -73,5 +73,5 @@ def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form:
         return 0
     for folder in made:
         output.line(str(folder))
-    output.story("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
+    output.note("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
     return 0

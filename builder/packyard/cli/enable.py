@@ -77,14 +77,14 @@ def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
 
 def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
-        output.story(f"{directory}: {name} is {done} already, nothing changed")
+        output.note(f"{directory}: {name} is {done} already, nothing changed")
     if not outcome.changed:
         return
     output.line(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; whether it fits here, kustomize build says")
     for name in outcome.changed:
-        output.story(f"{directory}: {name} is {done}")
+        output.note(f"{directory}: {name} is {done}")
     if done == "enabled":
         for option in options:
             if option.name in outcome.changed:
@@ -100,11 +100,11 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
         ]
         wanted = next((row for row in option.rows if row.must_be_set), option.rows[0])
         example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
-        output.story(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
+        output.note(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
     else:
         found = folders.find(directory)
         file = found.file(option.name) if found else ""
-        output.story(f"{option.name} has no values to set; what may be changed in it, its file says: {file}")
+        output.note(f"{option.name} has no values to set; what may be changed in it, its file says: {file}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
@@ -114,7 +114,7 @@ def _list(directory: Path, arguments: argparse.Namespace) -> None:
         output.json_result([_state_document(directory, item, setters.get(item.name, [])) for item in found])
         return
     if not found:
-        output.story(f"{directory}: its package has no options")
+        output.note(f"{directory}: its package has no options")
         return
     cells = [(item.name, "yes" if item.is_enabled else "", _fits(item), item.description) for item in found]
     output.table(("OPTION", "ENABLED", "FITS", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.json_result([found])
         return 0
     output.line(str(folder))
-    output.story(f"{name} {version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
+    output.note(f"{name} {version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
     return 0
 
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     errors = sum(finding.severity == "error" for finding in findings)
     counts = ((count, "use case"), (errors, "error"), (len(findings) - errors, "warning"))
     checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
-    output.story(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
+    output.note(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
     return 1 if errors else 0
 
 

@@ -39,7 +39,7 @@ VERBS = {
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 _HELP = ("-h", "--help", "help")
-_STORY = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
+_VERBOSITY = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,13 +89,13 @@ def _refused_by_system(error: OSError) -> Problem | None:
 
 
 def _run(words: list[str]) -> int:
-    story = {"quiet": False, "verbose": False}
-    while words and words[0] in _STORY:
-        story[_STORY[words.pop(0)]] = True
-    if any(story.values()):
+    verbosity = {"quiet": False, "verbose": False}
+    while words and words[0] in _VERBOSITY:
+        verbosity[_VERBOSITY[words.pop(0)]] = True
+    if any(verbosity.values()):
         from packyard.cli import watch
 
-        watch.tell(**story)
+        watch.tell(**verbosity)
     if len(words) > 1 and words[0] in _HELP:
         words = [words[1], *words[2:], "--help"]
     if not words or words[0] in _HELP:

@@ -41,11 +41,11 @@ def data(content: bytes) -> None:
 def read(what: str) -> bytes:
     """Return all of standard input; at a terminal, first print what is expected."""
     if sys.stdin.isatty():
-        story(f"reading {what} from the terminal, up to Ctrl-D")
+        note(f"reading {what} from the terminal, up to Ctrl-D")
     return streams.read()
 
 
-def story(text: str) -> None:
+def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
     if not quiet:
         streams.write(_bytes(_masked(on_one_line(text)) + "\n"), "stderr")
@@ -153,7 +153,7 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
             break
     else:
         if files:
-            story(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
+            note(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
     for file, (before, after) in sorted(whole.items()):
         streams.write(_diff(before, after, os.path.relpath(file, base)))
 

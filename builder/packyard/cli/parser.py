@@ -48,7 +48,7 @@ def make(module: Any, verb: str) -> Parser:
     parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__ or ""), allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(parser)
-    arguments.add_story(parser)
+    arguments.add_verbosity(parser)
     return parser
 
 

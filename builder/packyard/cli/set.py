@@ -123,7 +123,7 @@ def _tell_holders(directory: Path, change: PackageChange) -> None:
         options = options_of(directory, name)
         assert found is not None
         use_cases = ", ".join(holders(found, options))
-        output.story(f"{name} holds for all use cases that have {' or '.join(options)} enabled: {use_cases}")
+        output.note(f"{name} holds for all use cases that have {' or '.join(options)} enabled: {use_cases}")
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
@@ -208,4 +208,4 @@ def _tell(change: PackageChange) -> None:
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value
-        output.story(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")
+        output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")

@@ -99,7 +99,7 @@ def _show(package_dir: Path, rows: list[Row], *, wide: bool) -> None:
     output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
     missing = [f"{row.name}=…" for row in rows if row.must_be_set]
     if missing:
-        output.story(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
+        output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
 
 
 def _tell_rules(rows: list[RuleRow], *, only_broken: bool, wide: bool) -> None:

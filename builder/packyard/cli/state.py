@@ -28,7 +28,7 @@ def history() -> History | None:
     from packyard.files.history import History  # needed by commands that change files only
 
     folder = _folder("XDG_STATE_HOME", ".local/state")
-    return History(folder / "history", output.story) if folder else None
+    return History(folder / "history", output.note) if folder else None
 
 
 def keep(root_dir: Path, title: str) -> Keep:
@@ -42,9 +42,9 @@ def keep(root_dir: Path, title: str) -> Keep:
         try:
             if known:
                 return known.record(root_dir, title, before, after)
-            output.story("no history is kept without a home folder; `packyard undo` cannot undo this change")
+            output.note("no history is kept without a home folder; `packyard undo` cannot undo this change")
         except UnavailableError as error:
-            output.story(f"{error}; `packyard undo` cannot undo this change")
+            output.note(f"{error}; `packyard undo` cannot undo this change")
         return nullcontext()
 
     return record
@@ -56,7 +56,7 @@ def tell_pending(tree: Tree) -> None:
         import shlex
 
         quoted = shlex.quote(folder)
-        output.story(
+        output.note(
             f"{folder}: an interrupted change is pending: the next command that writes there finishes it, "
             f"or says why not; `packyard undo --finish {quoted}` does only that, "
             f"`packyard undo --take-back {quoted}` takes it back"

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name in sorted(step.before):
             output.line(os.path.relpath(step.path(name)))
-        output.story(f"undone: {step.title}")
+        output.note(f"undone: {step.title}")
     return 0
 
 
@@ -88,5 +88,5 @@ def _settle(tree: Tree, *, back: bool) -> int:
     for file in done:
         output.line(os.path.relpath(file))
     for file in left:
-        output.story(f"{os.path.relpath(file)}: was changed since then; left as it is")
+        output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")
     return 0

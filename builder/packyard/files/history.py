@@ -63,15 +63,15 @@ class UndoStep:
             raise ConflictError(*problems)
 
 
+@dataclass(frozen=True, slots=True)
 class History:
     """The steps in a folder, which is created with the first one.
 
     ``tell`` gets a message about each step that cannot be read, and is ignored.
     """
 
-    def __init__(self, folder: Path, tell: Callable[[str], object] = lambda _: None) -> None:
-        self.folder = folder
-        self.tell = tell
+    folder: Path
+    tell: Callable[[str], object] = lambda _: None
 
     def record(
         self,

@@ -20,6 +20,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.channel.stores.store import PATIENCE, MissingStoreError, NotFoundError, TooLongError, check_key
@@ -32,18 +33,15 @@ _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, er
 _DEPTH = 32  # folders in folders: more than any channel has
 
 
+@dataclass(frozen=True)  # with slots, subclasses could not have attributes on Python 3.10
 class DirectoryStore:
     """The store whose keys are the paths below a directory; the first write creates it.
 
     ``patience``: the seconds that a writer waits for another one.
     """
 
-    def __init__(self, root_dir: Path, *, patience: float = PATIENCE) -> None:
-        self._root_dir = root_dir
-        self._patience = patience
-
-    def __repr__(self) -> str:
-        return f"DirectoryStore({str(self._root_dir)!r})"
+    root_dir: Path
+    patience: float = PATIENCE
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -65,7 +63,7 @@ class DirectoryStore:
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         directory = prefix.rpartition("/")[0]
-        start_dir = self._file(directory) if directory else self._root_dir
+        start_dir = self._file(directory) if directory else self.root_dir
         with _translated(start_dir):
             return sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
 
@@ -81,15 +79,15 @@ class DirectoryStore:
             _write(file, data)
 
     def _check_root(self) -> None:
-        if not self._root_dir.is_dir():
-            problem = "is not a directory" if self._root_dir.exists() else "no such file or directory"
-            raise MissingStoreError(Problem(problem, file=str(self._root_dir), hint="is this a channel?"))
+        if not self.root_dir.is_dir():
+            problem = "is not a directory" if self.root_dir.exists() else "no such file or directory"
+            raise MissingStoreError(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
 
     def _file(self, key: str) -> Path:
         check_key(key)
-        file = self._root_dir / key
+        file = self.root_dir / key
         with _translated(file):
-            paths.inside(self._root_dir, key)
+            paths.inside(self.root_dir, key)
         return file
 
     def _create(self, file: Path, data: bytes) -> bool:
@@ -114,8 +112,8 @@ class DirectoryStore:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Wait for the store's lock, and hold it; every packyard that writes here takes it."""
-        _make_dir(self._root_dir)
-        file, end = self._root_dir / ".lock", time.monotonic() + self._patience
+        _make_dir(self.root_dir)
+        file, end = self.root_dir / ".lock", time.monotonic() + self.patience
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         try:
             while not _locked(descriptor):
@@ -131,7 +129,7 @@ class DirectoryStore:
         if not start_dir.is_dir():
             return
         for directory, names, files in os.walk(start_dir, onerror=_raise):
-            folder = Path(directory).relative_to(self._root_dir)
+            folder = Path(directory).relative_to(self.root_dir)
             names[:] = [name for name in names if not name.startswith(".") and len(folder.parts) < _DEPTH]
             for file in files:
                 if not file.startswith("."):
