@@ -12,9 +12,7 @@ from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase
 from packyard.kubernetes import images
 from packyard.kubernetes.lenient import mapping, text
-from packyard.setters import krmfile
 from packyard.setters.definition import Setter
-from packyard.setters.listing import Row, rule_rows
 from packyard.source.compose import Composed, ComposedPackage
 from packyard.source.option import Option
 
@@ -29,7 +27,7 @@ class DocumentedUseCase:
     path: str
     name: str
     storage: str
-    setters: list[Row]
+    setters: list[Setter]
     objects: tuple[tuple[str, str], ...]
     names: Mapping[str, str]
     beside: tuple[str, ...]
@@ -37,7 +35,7 @@ class DocumentedUseCase:
     images: tuple[str, ...]
 
     @property
-    def required(self) -> list[Row]:
+    def required(self) -> list[Setter]:
         """The setters that have to be set."""
         return [row for row in self.setters if row.required]
 
@@ -83,7 +81,7 @@ class DocumentedOption:
 
 def context(
     composed: ComposedPackage,
-    rows: Mapping[str, Sequence[Row]],
+    rows: Mapping[str, Sequence[Setter]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
     described: Mapping[str, ShippedUseCase],
 ) -> dict[str, object]:
@@ -109,7 +107,7 @@ def context(
 
 
 def _use_case(
-    item: Composed, rows: Sequence[Row], objects: Sequence[Mapping[str, object]], described: ShippedUseCase
+    item: Composed, rows: Sequence[Setter], objects: Sequence[Mapping[str, object]], described: ShippedUseCase
 ) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
@@ -127,7 +125,7 @@ def _use_case(
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, Setter]] = {}
     for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
         for row in use_case.setters:
             found.setdefault(row.name, {})[use_case.path] = row
@@ -140,7 +138,7 @@ def _main(use_cases: Sequence[DocumentedUseCase]) -> set[str]:
     return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most}
 
 
-def _parameter(rows: Mapping[str, Row], main: set[str], everywhere: Sequence[str]) -> DocumentedParameter:
+def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> DocumentedParameter:
     values: dict[str, list[str]] = {}
     for path in sorted(rows):
         values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
@@ -156,7 +154,7 @@ def _parameter(rows: Mapping[str, Row], main: set[str], everywhere: Sequence[str
     )
 
 
-def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Row]]]:
+def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Setter]]]:
     """Return what has to be set, with the use cases where it has to, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
     found: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
@@ -186,8 +184,8 @@ def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
     """Return every rule once, in the order of the use cases, with those that it holds for."""
     found: dict[tuple[str, str], list[str]] = {}
     for item in composed:
-        for row in rule_rows(item.rules, item.definitions, krmfile.NAME):
-            found.setdefault((row.rule, row.message), []).append(item.use_case.path)
+        for rule in item.rules:
+            found.setdefault((rule.text, rule.message), []).append(item.use_case.path)
     everywhere = [item.use_case.path for item in composed]
     return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
 

@@ -93,12 +93,10 @@ def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSet
 
 def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
-    if option.rows:
-        values = [
-            f"{row.name} (required)" if row.must_be_set else f"{row.name} ({row.value or 'empty'})"
-            for row in option.rows
-        ]
-        wanted = next((row for row in option.rows if row.must_be_set), option.rows[0])
+    setters = list(option.setters.values())
+    if setters:
+        values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
+        wanted = next((each for each in setters if each.must_be_set), setters[0])
         example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.note(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
     else:
@@ -110,7 +108,7 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
     found = states(directory, _trial(directory))
     if arguments.output == "json":
-        setters = {option.name: [row.name for row in option.rows] for option in read_options(directory)}
+        setters = {option.name: list(option.setters) for option in read_options(directory)}
         output.json_result([_state_document(directory, item, setters.get(item.name, [])) for item in found])
         return
     if not found:
@@ -143,5 +141,5 @@ def _document(directory: Path, outcome: Switched, done: str, options: list[Optio
         "options": list(outcome.changed),
         "already": list(outcome.unchanged),
         "file": outcome.file,
-        "setters": [row.name for option in options if option.name in outcome.changed for row in option.rows],
+        "setters": [name for option in options if option.name in outcome.changed for name in option.setters],
     }

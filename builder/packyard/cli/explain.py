@@ -10,7 +10,8 @@ from packyard.cli import directory, output, state
 from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
 from packyard.options import values
-from packyard.setters.listing import Row, list_setters
+from packyard.setters.definition import Setter
+from packyard.setters.listing import constraint, list_setters
 from packyard.setters.packages import find_all, read_package
 from packyard.setters.reached import Field, find_fields
 
@@ -32,36 +33,36 @@ def run(arguments: argparse.Namespace) -> int:
     tree = Tree(root_dir)
     state.tell_pending(tree)
     known: set[str] = set()
-    found: list[tuple[Row, list[Field]]] = []
+    found: list[tuple[Setter, list[Field]]] = []
     for package in find_all(tree):
         files = read_package(tree, package)
-        rows = list_setters(files)
-        known |= {row.name for row in rows}
-        found += [(row, find_fields(files, row.name)) for row in rows if row.name == name]
+        setters = [listed.setter for listed in list_setters(files)]
+        known |= {setter.name for setter in setters}
+        found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
         for option in values.read_enabled(root_dir / package):
             known |= option.setters.keys()
-            found += [(row, find_fields(option.files, name)) for row in option.rows if row.name == name]
-    found = list(
-        {(row.file, row.line, *(field.file for field in fields)): (row, fields) for row, fields in found}.values()
-    )
+            if name in option.setters:
+                found.append((option.setters[name], find_fields(option.files, name)))
+    once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in found}
+    found = list(once.values())
     if not found:
         hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
         raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))
     if arguments.output == "json":
         output.json_result(
-            [{"file": row.file, "line": row.line, "name": row.name, "value": row.value,
-              "fields": [asdict(field) for field in fields]} for row, fields in found]
+            [{"file": setter.file, "line": setter.line, "name": setter.name, "value": setter.shown,
+              "fields": [asdict(field) for field in fields]} for setter, fields in found]
         )  # fmt: skip
         return 0
-    for row, fields in found:
-        _show(row, fields)
+    for setter, fields in found:
+        _show(setter, fields)
     return 0
 
 
-def _show(row: Row, fields: list[Field]) -> None:
-    output.line(f"{row.file}:{row.line}: {row.name}: {' '.join(row.description.split())}")
-    allowed = " ".join(filter(None, (row.type, row.constraint, str(row.schema.get("pattern", "")))))
-    for label, text in (("value", row.value or "(empty)"), ("shipped", row.default or ""), ("allowed", allowed)):
+def _show(setter: Setter, fields: list[Field]) -> None:
+    output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
+    allowed = " ".join(filter(None, (setter.type, constraint(setter), str(setter.schema.get("pattern", "")))))
+    for label, text in (("value", setter.shown or "(empty)"), ("shipped", setter.default or ""), ("allowed", allowed)):
         if text:
             output.line(f"  {label:<8} {text}")
     for field in fields:

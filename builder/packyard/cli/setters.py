@@ -10,12 +10,13 @@ from shlex import quote
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
-from packyard.errors import Problem, refuse
+from packyard.errors import refuse
 from packyard.files.tree import Tree
 from packyard.options import folder as folders
 from packyard.options import values
 from packyard.setters import valuesfile
-from packyard.setters.listing import Row, RuleRow, list_rules, list_setters
+from packyard.setters.definition import Setter
+from packyard.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
 from packyard.setters.packages import find_all, read_package
 
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
@@ -43,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     listed.update({heading: rows for heading, (rows, _) in options.items()})
     rules.update({heading: found for heading, (_, found) in options.items()})
     if arguments.unset:
-        listed = {package: [row for row in rows if row.must_be_set] for package, rows in listed.items()}
+        listed = {package: [row for row in rows if row.setter.must_be_set] for package, rows in listed.items()}
     if arguments.set:
-        listed = {package: [row for row in rows if row.is_set] for package, rows in listed.items()}
+        listed = {package: [row for row in rows if row.setter.is_set] for package, rows in listed.items()}
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listed)).encode())
     elif arguments.output == "json":
@@ -66,9 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[Row], list[RuleRow]]]:
+def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[ListedSetter], list[ListedRule]]]:
     """Return the setters of the options that the packages have enabled, by a heading; each option once."""
-    found: dict[str, tuple[list[Row], list[RuleRow]]] = {}
+    found: dict[str, tuple[list[ListedSetter], list[ListedRule]]] = {}
     for package in packages:
         folder = folders.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
@@ -76,73 +77,76 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
         for option in values.read_enabled(root_dir / package):
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
-            rules = [row for row in list_rules(option.files) if names & set(row.setters)] if option.rows else []
-            found[heading] = (option.rows, rules)
+            rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
+            found[heading] = (list(option.listed), rules)
     return found
 
 
-def _values(listed: Mapping[str, Sequence[Row]]) -> dict[str, str | Sequence[str]]:
+def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Sequence[str]]:
     """Return one value for each name; a values file has no place for two."""
-    found: dict[str, Row] = {}
+    found: dict[str, Setter] = {}
     problems = []
-    for row in (row for rows in listed.values() for row in rows):
-        first = found.setdefault(row.name, row)
-        if (first.value, first.values) != (row.value, row.values):
-            message = f"{row.name} is {row.value!r}, and {first.value!r} at {first.file}:{first.line}"
-            hint = "a values file has one value for a name: name one package"
-            problems.append(Problem(message, file=row.file, line=row.line, hint=hint))
+    for setter in (row.setter for rows in listed.values() for row in rows):
+        first = found.setdefault(setter.name, setter)
+        if (first.shown, first.is_list) != (setter.shown, setter.is_list):
+            message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
+            problems.append(setter.problem(message, "a values file has one value for a name: name one package"))
     refuse(problems)
-    return {name: row.value if row.values is None else row.values for name, row in sorted(found.items())}
+    return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(found.items())}
 
 
-def _show(package_dir: Path, rows: list[Row], *, wide: bool) -> None:
+def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:
     output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
-    missing = [f"{row.name}=…" for row in rows if row.must_be_set]
+    missing = [f"{row.setter.name}=…" for row in rows if row.setter.must_be_set]
     if missing:
         output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
 
 
-def _tell_rules(rows: list[RuleRow], *, only_broken: bool, wide: bool) -> None:
+def _tell_rules(rows: list[ListedRule], *, only_broken: bool, wide: bool) -> None:
     if rows and not only_broken:
         output.line()
-        cells = [(row.rule, _HOLDS[row.holds], row.message) for row in rows]
+        cells = [(row.rule.text, _HOLDS[row.holds], row.rule.message) for row in rows]
         output.table(_RULE_COLUMNS, cells, wide=wide, prose=1)
     for row in rows:
         if row.broken:
             output.warning(str(row.broken))
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    state = "REQUIRED" if row.must_be_set else f"by {row.set_by}" if row.set_by else "yes" if row.is_set else ""
-    kind = " ".join(filter(None, (row.type, row.constraint)))
-    return (row.name, row.value, state, kind, str(row.count), " ".join(row.description.split()))
+def _cells(row: ListedSetter) -> tuple[str, ...]:
+    setter = row.setter
+    state = "yes" if setter.is_set else ""
+    state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
+    kind = " ".join(filter(None, (setter.type, constraint(setter))))
+    return (setter.name, setter.shown, state, kind, str(row.count), " ".join(setter.description.split()))
 
 
-def _document(row: Row) -> dict[str, object]:
+def _document(row: ListedSetter) -> dict[str, object]:
+    setter = row.setter
     return {
-        "name": row.name,
-        "value": row.value,
-        "default": row.default,
-        "set": row.is_set,
-        "setBy": row.set_by or None,
-        "required": row.required,
-        "mustBeSet": row.must_be_set,
-        "type": row.type or None,
-        "schema": dict(row.schema),
+        "name": setter.name,
+        "value": setter.shown,
+        "default": setter.default,
+        "set": setter.is_set,
+        "setBy": setter.set_by or None,
+        "required": setter.required,
+        "mustBeSet": setter.must_be_set,
+        "type": setter.type or None,
+        "schema": dict(setter.schema),
         "fields": row.count,
-        "description": row.description,
-        "example": row.example,
-        "file": row.file,
-        "line": row.line,
+        "description": setter.description,
+        "example": setter.example,
+        "file": setter.file,
+        "line": setter.line,
     }
 
 
-def _rule_document(row: RuleRow) -> dict[str, object]:
+def _rule_document(row: ListedRule) -> dict[str, object]:
+    place = row.rule.problem("")
     return {
-        "rule": row.rule,
-        "message": row.message,
-        "setters": list(row.setters),
+        "rule": row.rule.text,
+        "message": row.rule.message,
+        "setters": list(row.rule.names),
         "holds": row.holds,
-        "file": row.file,
-        "line": row.line,
+        "file": place.file,
+        "line": place.line,
     }

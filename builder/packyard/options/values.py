@@ -18,8 +18,8 @@ from packyard.options.component import Kustomization
 from packyard.options.folder import KUSTOMIZATIONS, Folder
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.listing import Row, list_setters
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.listing import ListedSetter, list_setters
+from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.packages import find_packages, read_package
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -31,17 +31,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OptionSetters:
-    """One option of a package: the files that its setters reach, a row for each of these, and what defines them.
+    """One option of a package: the files that its setters reach, and those that reach any.
 
     ``below`` is the folder of its Krmfile, as a path below `options/`; it is empty where one stands for all.
     """
 
     name: str
     files: PackageFiles
-    rows: list[Row]
-    setters: dict[str, Setter]
+    listed: Sequence[ListedSetter]
     below: str
     is_enabled: bool
+
+    @property
+    def setters(self) -> dict[str, Setter]:
+        """The setters by their names."""
+        return {each.setter.name: each.setter for each in self.listed}
 
 
 def read_options(directory: Path) -> list[OptionSetters]:
@@ -89,7 +93,7 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside |
     on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, found.real, found.package))}
     reached: dict[str, set[str]] = {}
     for option in _read(found, on) if on else ():
-        if option.is_enabled and (wanted := {row.name for row in option.rows} & set(names)):
+        if option.is_enabled and (wanted := option.setters.keys() & set(names)):
             reached.setdefault(option.below, set()).update(wanted)
     if not reached:
         return None
@@ -124,13 +128,8 @@ def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
     for name in found.names():
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
-        if not files.krmfile:
-            yield OptionSetters(name, files, [], {}, below=below, is_enabled=name in on)
-            continue
-        definitions = read_krmfile(files).definitions
-        rows = [row for row in list_setters(files, definitions) if row.count]
-        setters = {row.name: definitions.setters[row.name] for row in rows if row.name in definitions.setters}
-        yield OptionSetters(name, files, rows, setters, below=below, is_enabled=name in on)
+        listed = [each for each in list_setters(files) if each.count] if files.krmfile else []
+        yield OptionSetters(name, files, listed, below, is_enabled=name in on)
 
 
 def _part(package: PackageFiles, prefix: str) -> PackageFiles:

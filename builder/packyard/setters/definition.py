@@ -55,6 +55,11 @@ class Setter:
         return self.type == "array"
 
     @property
+    def shown(self) -> str:
+        """The value as one text; the items of a list are in brackets."""
+        return f"[{','.join(self.values)}]" if self.values else self.value
+
+    @property
     def text(self) -> str:
         """What a field shows: the value, or what its name in ``enumValues`` stands for."""
         return self.enum_values.get(self.value, self.value)

@@ -1,9 +1,8 @@
-"""What a package's setters are now, one row each with the number of fields that they reach; and its rules."""
+"""What a package's setters are now, each with the number of fields that it reaches; and its rules."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
@@ -27,68 +26,31 @@ _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One setter of one package; texts are as in its definition.
+class ListedSetter:
+    """A setter, and the number of fields that it reaches, itself or through substitutions."""
 
-    ``values`` are the items of a list setter, None for any other; ``count`` is that of the fields that it reaches,
-    itself or through substitutions; ``schema`` holds every OpenAPI keyword of the definition.
-    """
-
-    name: str
-    value: str
-    values: tuple[str, ...] | None
-    default: str | None
-    type: str
-    required: bool
-    is_set: bool
-    set_by: str
-    description: str
-    constraint: str
-    schema: Mapping[str, object]
-    example: str | None
+    setter: Setter
     count: int
-    must_be_set: bool
-    file: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
-class RuleRow:
-    """One rule between setters; ``holds`` is None while a value that it needs is missing."""
+class ListedRule:
+    """A rule, whether it ``holds`` (None while a value that it needs is missing), and what breaks it."""
 
-    rule: str
-    message: str
-    setters: tuple[str, ...]
+    rule: Rule
     holds: bool | None
     broken: Problem | None
-    file: str
-    line: int
 
 
-def list_rules(package: PackageFiles) -> list[RuleRow]:
-    """Return a row per rule, in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
-    from packyard.setters.rules import rule  # for its dataclasses, slow to import, `cfg list-setters` has no use
+def list_rules(package: PackageFiles) -> list[ListedRule]:
+    """Return the rules in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
+    from packyard.setters.rules import rule  # `cfg list-setters` does not need it
 
     krmfile = read_krmfile(package)
-    return rule_rows(rule.read(krmfile.root), krmfile.definitions, package.where + package.name)
-
-
-def rule_rows(found: Sequence[Rule], definitions: Definitions, file: str) -> list[RuleRow]:
-    """Return a row per rule of a file, as `list_rules` does."""
-    setters = definitions.setters
+    setters = krmfile.definitions.setters
+    found = rule.read(krmfile.root)
     refuse(problem for item in found if (problem := item.misfit(setters)))
-    return [
-        RuleRow(
-            rule=item.text,
-            message=item.message,
-            setters=item.names,
-            holds=item.holds(setters),
-            broken=item.broken(setters),
-            file=file,
-            line=item.problem("").line,
-        )
-        for item in found
-    ]
+    return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in found]
 
 
 #: The counts of files that were met before, by the bytes of their Krmfile and their own.
@@ -97,15 +59,15 @@ Counts = dict[tuple[bytes, bytes], Counter[str]]
 
 def list_setters(
     package: PackageFiles, definitions: Definitions | None = None, known: Counts | None = None
-) -> list[Row]:
-    """Return a row per setter, sorted by name; ``definitions`` are the package's, where they are known already.
+) -> list[ListedSetter]:
+    """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already.
 
     ``known`` is one for all packages of a run: what is learned of a file is kept there for its copies.
     """
     definitions = definitions or read_krmfile(package).definitions
     counts = count_fields(package, definitions, known)
-    rows = [_row(setter, counts[name], package) for name, setter in definitions.setters.items()]
-    return sorted([*rows, *_tagged_rows(package)], key=lambda row: row.name)
+    found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
+    return sorted([*found, *_tagged(package)], key=lambda listed: listed.setter.name)
 
 
 def count_fields(package: PackageFiles, definitions: Definitions, known: Counts | None = None) -> Counter[str]:
@@ -142,43 +104,22 @@ def _bound(source: Source) -> list[tuple[Binding, int]]:
     return [(alike[0], len(alike)) for alike in found.values()]
 
 
-def _tagged_rows(package: PackageFiles) -> list[Row]:
-    """Return a row for each setter in kpt's spelling; its type is that of its fields."""
+def _tagged(package: PackageFiles) -> list[ListedSetter]:
+    """Return the setters in kpt's spelling; their types are those of their fields."""
     if package.kptfile is None:
         return []
     from packyard.setters.kpt.package import KptPackage
 
-    rows = []
-    for found, place in KptPackage(package).setters():
-        setter = Setter(
-            found.name, found.value, type=_TYPES.get(found.type, found.type), file=place.file, line=place.line
+    return [
+        ListedSetter(
+            Setter(each.name, each.value, type=_TYPES.get(each.type, each.type), file=place.file, line=place.line),
+            each.count,
         )
-        rows.append(_row(setter, found.count, package))
-    return rows
+        for each, place in KptPackage(package).setters()
+    ]
 
 
-def _row(setter: Setter, count: int, package: PackageFiles) -> Row:
-    return Row(
-        name=setter.name,
-        value=f"[{','.join(setter.values)}]" if setter.values else setter.value,
-        values=(setter.values or ()) if setter.is_list else None,
-        default=setter.default,
-        type=setter.type,
-        required=setter.required,
-        is_set=setter.is_set,
-        set_by=setter.set_by,
-        description=setter.description,
-        constraint=_constraint(setter),
-        schema=setter.schema,
-        example=setter.example,
-        count=count,
-        must_be_set=setter.must_be_set,
-        file=setter.file or package.where + package.name,
-        line=setter.line,
-    )
-
-
-def _constraint(setter: Setter) -> str:
+def constraint(setter: Setter) -> str:
     """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
     if setter.enum_values:
         return "|".join(setter.enum_values)

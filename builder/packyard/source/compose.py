@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.setters.definition import Definitions
+from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.listing import Row, list_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.setters.rules.rule import Rule
@@ -53,10 +52,9 @@ class Composed:
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
         return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
 
-    def rows(self) -> list[Row]:
-        """Return a row per setter, in the order of the Krmfile."""
-        order = list(self.definitions.setters)
-        return sorted(list_setters(self.package_files(), self.definitions), key=lambda row: order.index(row.name))
+    def rows(self) -> list[Setter]:
+        """Return the setters, in the order of the Krmfile."""
+        return list(self.definitions.setters.values())
 
     def values(self) -> list[dict[str, object]]:
         """Return the objects as plain values."""

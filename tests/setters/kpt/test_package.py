@@ -192,13 +192,14 @@ def test_refuses_a_setter_that_is_given_to_some_objects_only(package: Path) -> N
 
 def test_an_empty_value_of_a_list_is_listed_as_one(package: Path) -> None:
     change_setters(package, {"zones": [""]})
-    rows = {row.name: row for row in list_setters(read_package(Tree(package), ""))}
+    rows = {row.setter.name: row.setter for row in list_setters(read_package(Tree(package), ""))}
     assert (rows["zones"].value, rows["zones"].type) == ("", "array")
 
 
 def test_lists_setters_with_the_pipelines_values_and_those_of_fields(package: Path) -> None:
     rows = list_setters(read_package(Tree(package), ""))
-    assert [(row.name, row.value, row.type, row.count, Path(row.file).name, row.line) for row in rows] == [
+    found = [(row.setter, row.count) for row in rows]
+    assert [(each.name, each.value, each.type, count, Path(each.file).name, each.line) for each, count in found] == [
         ("app", "web", "string", 3, "Kptfile", 9),
         ("host", "web.example.com", "string", 1, "setters.yaml", 4),
         ("hosts", "[x, y]", "array", 1, "r.yaml", 11),

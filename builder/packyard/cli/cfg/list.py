@@ -11,7 +11,7 @@ from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
 from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
-from packyard.setters.listing import Counts, Row, list_setters
+from packyard.setters.listing import Counts, ListedSetter, list_setters
 from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.packages import find_packages, read_package
 from packyard.setters.plan import Copies
@@ -40,7 +40,7 @@ def list_package_setters(words: Sequence[str]) -> int:
     for number, package in enumerate(packages):
         files = read_package(tree, package)
         definitions = (copies.read_krmfile(files) if number else first).definitions
-        rows = [row for row in list_setters(files, definitions, known) if not names or row.name == names[0]]
+        rows = [row for row in list_setters(files, definitions, known) if not names or row.setter.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code
         if not rows and not files.is_of_kustomize and len(packages) > 1:
@@ -64,11 +64,12 @@ def _list_version1(folder: str, names: Sequence[str]) -> int | None:
     return version1.print_table(folder, "".join(names)) if version1.is_alone(folder, "".join(names)) else None
 
 
-def _setter_table(rows: Sequence[Row], *, markdown: bool) -> list[str]:
+def _setter_table(rows: Sequence[ListedSetter], *, markdown: bool) -> list[str]:
     headers = ("NAME", "VALUE", "SET BY", "DESCRIPTION", "COUNT", "REQUIRED", "IS SET")
     cells = [
-        (row.name, row.value, row.set_by, row.description, str(row.count), _yes(row.required), _yes(row.is_set))
+        (item.name, item.shown, item.set_by, item.description, str(row.count), _yes(item.required), _yes(item.is_set))
         for row in rows
+        for item in (row.setter,)
     ]
     return tablewriter.lines(headers, cells, markdown=markdown)
 
