@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase
-from packyard.kubernetes import images
+from packyard.kubernetes import images, pod_security, pods
 from packyard.kubernetes.lenient import mapping, text
 from packyard.setters.definition import Setter
 from packyard.source.compose import Composed, ComposedPackage
@@ -174,9 +173,9 @@ def levels(
     everywhere = [use_case.path for use_case in use_cases]
     found: dict[str, list[str]] = {}
     for path, each in objects.items():
-        for requirement in requirements.find(each):
-            if requirement.kind == "PodSecurity" and requirement.name != "restricted":
-                found.setdefault(requirement.name, []).append(path)
+        level = pod_security.find(pods.find_all(each))
+        if level and level.name != "restricted":
+            found.setdefault(level.name, []).append(path)
     return [(level, _patterns(paths, everywhere)) for level, paths in sorted(found.items())]
 
 

@@ -13,8 +13,8 @@ from packyard.bundle.requirement import Requirement
 from packyard.kubernetes import pod_security, pods
 from packyard.kubernetes.groups import definitions
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.name_fields import ALWAYS_THERE, HOLDERS
 from packyard.kubernetes.pods import Pod
-from packyard.kubernetes.references import ALWAYS_THERE, HOLDERS
 
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:

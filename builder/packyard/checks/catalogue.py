@@ -6,11 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes.kinds import CORE, kind_of, name_of, of
+from packyard.kubernetes.kinds import LASTING, kind_of, name_of
 from packyard.yaml.node import Scalar
-
-#: Objects that use cases share on purpose.
-_SHARED = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 
 
 def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
@@ -20,7 +17,7 @@ def check(packages: Iterable[Parsed]) -> Iterator[Finding]:
         for root in parsed.objects:
             metadata, name = root.mapping("metadata"), name_of(root)
             group, kind = kind_of(root)
-            if not metadata or not name or not name.value or (group, kind) in _SHARED:
+            if not metadata or not name or not name.value or (group, kind) in LASTING:
                 continue
             first = seen.setdefault((group, kind, metadata.text("namespace"), name.value), name)
             if first.source.name.rpartition("/")[0] != name.source.name.rpartition("/")[0]:

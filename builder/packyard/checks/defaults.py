@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from packyard.checks.finding import Finding, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes.kinds import CUSTOM, kind_of
+from packyard.kubernetes.kinds import OPAQUE, kind_of
 from packyard.yaml.document import walk
 from packyard.yaml.node import Collection, Entry, MappingNode, Scalar
 
@@ -34,14 +34,12 @@ _DEFAULTS = {
     "suspend": "false",
 }
 _YEAR = 365 * 24 * 60 * 60
-#: Kinds whose fields are data that may look like fields of other kinds.
-_OPAQUE = (("", "ConfigMap"), ("", "Secret"), CUSTOM)
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find fields that can be left out."""
     for root in parsed.objects:
-        if kind_of(root) in _OPAQUE:
+        if kind_of(root) in OPAQUE:
             continue
         for node in walk(root):
             for entry in node.entries if isinstance(node, MappingNode) else ():

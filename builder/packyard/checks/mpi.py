@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
-from packyard.kubernetes import mpi
+from packyard.kubernetes import mpi_jobs
 from packyard.kubernetes.kinds import CORE, is_kind, name_of
 from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
@@ -20,18 +20,18 @@ from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find variables that the launcher has and its ranks do not, and policies that the operator does not know."""
     for root in parsed.objects:
-        if mpi.is_job(root):
+        if mpi_jobs.is_job(root):
             yield from _policy(root)
-            for container in mpi.launchers(root):
+            for container in mpi_jobs.launchers(root):
                 yield from _launcher(container, parsed)
 
 
 def _policy(root: MappingNode) -> Iterator[Finding]:
     spec = root.mapping("spec")
     policy = spec.get("launcherCreationPolicy") if spec else None
-    if isinstance(policy, Scalar) and policy.value not in mpi.POLICIES:
+    if isinstance(policy, Scalar) and policy.value not in mpi_jobs.POLICIES:
         message = f"launcherCreationPolicy is {policy.value!r}, which the operator treats as AtStartup"
-        hint = suggest(policy.value, mpi.POLICIES) or f"it must be {' or '.join(mpi.POLICIES)}"
+        hint = suggest(policy.value, mpi_jobs.POLICIES) or f"it must be {' or '.join(mpi_jobs.POLICIES)}"
         yield error("launcher-policy", policy.source, policy.start, message, hint)
 
 
@@ -51,29 +51,29 @@ class _Variables:
 def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find variables that a container with mpirun does not hand on, and names in its list without a value."""
     words = [word for name in ("command", "args") for text in _texts(container, name) for word in text.split()]
-    if not mpi.starts_ranks(words):
+    if not mpi_jobs.starts_ranks(words):
         return
     variables = _variables(container, parsed)
-    passed = mpi.exported(words)
-    listed = variables.values.get(mpi.LIST)
+    passed = mpi_jobs.exported(words)
+    listed = variables.values.get(mpi_jobs.LIST)
     if isinstance(listed, Scalar):
         if passed:
-            message = f"mpirun refuses -x {passed[0]} together with {mpi.LIST}"
+            message = f"mpirun refuses -x {passed[0]} together with {mpi_jobs.LIST}"
             yield error("exported-twice", container.source, container.start, message, "name all variables in the list")
         yield from _valueless(listed, variables)
         passed += [each.partition("=")[0] for each in listed.value.split(";")]
-    used = {name for node in walk(container) if isinstance(node, Scalar) for name in mpi.used(node.value)}
+    used = {name for node in walk(container) if isinstance(node, Scalar) for name in mpi_jobs.used(node.value)}
     for name, (place, start) in variables.named.items():
-        if name not in passed and name not in used and not mpi.is_own(name):
+        if name not in passed and name not in used and not mpi_jobs.is_own(name):
             message = f"{name} does not reach the ranks: mpirun starts them through ssh, which passes no variables on"
-            hint = f"add it to {mpi.LIST}" if listed else f"add -x {name} to the command of the launcher"
+            hint = f"add it to {mpi_jobs.LIST}" if listed else f"add -x {name} to the command of the launcher"
             yield error("not-exported", place.source, start, message, hint)
 
 
 def _valueless(listed: Scalar, variables: _Variables) -> Iterator[Finding]:
     """Find names in the list that have no value: mpirun warns of the first, and hands on none of those after it."""
     for name in listed.value.split(";"):
-        known = {*variables.named, *mpi.OF_IMAGES, ""}
+        known = {*variables.named, *mpi_jobs.OF_IMAGES, ""}
         if "=" not in name and name not in known and variables.complete:
             message = f"{name} is not a variable of the launcher, and mpirun hands on none of those after it"
             yield error("exported-nothing", listed.source, listed.start, message, "remove it from the list")

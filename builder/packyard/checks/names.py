@@ -1,7 +1,7 @@
 """Names that Kubernetes refuses, and names that get too long when a controller makes others of them.
 
 Names are checked as they are shipped and at their longest, by the limits of the setters that they are made of. What a
-name has to be is in `kubernetes.names`.
+name has to be is in `kubernetes.name_forms`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
 from packyard.dataclass import replace
 from packyard.errors import InputError
-from packyard.kubernetes.names import SUBDOMAIN, Name, find
+from packyard.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.yaml.node import Node, Scalar
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes import images
-from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, RBAC, is_kind, kind_of, name_of, names, of
+from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
 from packyard.kubernetes.pods import Pod
 from packyard.setters.comment import parse
 from packyard.setters.definition import Setter
@@ -21,7 +21,7 @@ from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end.
-_SERVING = of(APPS, ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
+_SERVING = of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 _SECRET = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
@@ -36,8 +36,6 @@ RULES = frozenset(
         *("runs-as-root", "unexpanded-variable"),
     )
 )
-#: Kinds that outlive runs and belong to none of them.
-_OF_NO_RUN = of(CORE, ("PersistentVolumeClaim", "PersistentVolume", "Namespace"))
 #: A variable of a container or a key of a ConfigMap: name and value.
 _Variable = tuple[str, Node | None]
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
@@ -105,7 +103,7 @@ def _sleeps(root: MappingNode) -> bool:
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
     """Find an object or a pod with none of the labels that tell which run it belongs to."""
     labels = node.mapping("metadata", "labels")
-    if kind_of(root) not in _OF_NO_RUN and not any(labels and labels.get(name) for name in _LABELS):
+    if kind_of(root) not in LASTING and not any(labels and labels.get(name) for name in _LABELS):
         place = node.entry("metadata") or root.entry("metadata")
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
         yield warning("no-labels", node.source, place.start if place else node.start, message)

@@ -14,8 +14,8 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes import job_sets
-from packyard.kubernetes.kinds import APPS, CORE, CUSTOM, Kind, group_of, is_kind, kind_of, name_of, names, of
-from packyard.kubernetes.references import ALWAYS_THERE, HOLDERS, NAMES, TYPED
+from packyard.kubernetes.kinds import APPS, CORE, OPAQUE, Kind, group_of, is_kind, kind_of, name_of, names, of
+from packyard.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.setters.comment import parse
 from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar
@@ -23,9 +23,7 @@ from packyard.yaml.node import Entry, MappingNode, Node, Scalar
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: What the cluster may have: a requirement, where the package does not bring it.
-_REQUIREMENTS = of(CORE, ("Secret", "PersistentVolumeClaim"))
-#: Kinds whose fields only look like references.
-_OPAQUE = [*of(CORE, ("ConfigMap", "Secret")), CUSTOM]
+_REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     own_names = (name for by_name in own.values() for name in by_name.values())
     naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
     for root in parsed.objects:
-        if kind_of(root) in _OPAQUE:
+        if kind_of(root) in OPAQUE:
             continue
         for reference in _references(root):
             if isinstance(reference, Finding):

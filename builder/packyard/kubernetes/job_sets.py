@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packyard.kubernetes.kinds import JOBSET, TRAINER, is_kind
+from packyard.kubernetes.kinds import JOBSET, TRAINER, is_kind, name_of
 from packyard.yaml.document import mappings
 from packyard.yaml.node import MappingNode, Node, Scalar
 
@@ -75,9 +75,8 @@ def find(objects: Sequence[MappingNode]) -> Iterator[JobSet]:
     """Yield the JobSets of a package, and those that Trainer makes."""
     runtimes = {_named(root): root.mapping("spec") for root in objects if is_kind(root, TRAINER, *_RUNTIMES)}
     for root in objects:
-        metadata, spec = root.mapping("metadata"), root.mapping("spec")
-        name = metadata.get("name") if metadata else None
-        if not isinstance(name, Scalar) or not spec:
+        name, spec = name_of(root), root.mapping("spec")
+        if name is None or spec is None:
             continue
         if is_kind(root, JOBSET, "JobSet"):
             yield JobSet(name=name, spec=spec)
@@ -90,5 +89,5 @@ def find(objects: Sequence[MappingNode]) -> Iterator[JobSet]:
 
 
 def _named(root: MappingNode) -> tuple[str, str]:
-    metadata = root.mapping("metadata")
-    return root.text("kind"), metadata.text("name") if metadata else ""
+    name = name_of(root)
+    return root.text("kind"), name.value if name else ""

@@ -8,8 +8,6 @@ kind: Service
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from packyard.yaml.document import mappings
 from packyard.yaml.node import MappingNode, Node, Scalar
 
@@ -19,6 +17,17 @@ Kind = tuple[str, str]
 CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
 ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
 CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def of(group: str, *kinds: str) -> list[Kind]:
+    """Return kinds of one group."""
+    return [(group, kind) for kind in kinds]
+
+
+#: Kinds whose fields are data, which may look like fields of other kinds.
+OPAQUE = (*of(CORE, "ConfigMap", "Secret"), CUSTOM)
+#: Kinds that outlive runs and may be shared by them.
+LASTING = of(CORE, "PersistentVolumeClaim", "PersistentVolume", "Namespace")
 
 
 def kind_of(root: MappingNode) -> Kind:
@@ -47,8 +56,3 @@ def names(node: Node | None) -> list[Scalar]:
     """Return the ``name`` of each mapping in a list."""
     found = (each.get("name") for each in mappings(node))
     return [name for name in found if isinstance(name, Scalar)]
-
-
-def of(group: str, kinds: Iterable[str]) -> list[Kind]:
-    """Return kinds of one group."""
-    return [(group, kind) for kind in kinds]

@@ -32,7 +32,7 @@ _PODS: Mapping[Kind, str] = {
     (CORE, "Pod"): "spec",
     (CORE, "PodTemplate"): "template/spec",
     (CORE, "ReplicationController"): "spec/template/spec",
-    **dict.fromkeys(of(APPS, ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")), "spec/template/spec"),
+    **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "spec/template/spec"),
     (BATCH, "Job"): "spec/template/spec",
     (BATCH, "CronJob"): "spec/jobTemplate/spec/template/spec",
     (KUBEFLOW, "MPIJob"): "spec/mpiReplicaSpecs/*/template/spec",
@@ -40,13 +40,13 @@ _PODS: Mapping[Kind, str] = {
     (KUBEFLOW, "TFJob"): "spec/tfReplicaSpecs/*/template/spec",
     (JOBSET, "JobSet"): "spec/replicatedJobs/*/template/spec/template/spec",
     **dict.fromkeys(
-        of(TRAINER, ("TrainingRuntime", "ClusterTrainingRuntime")),
+        of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"),
         "spec/template/spec/replicatedJobs/*/template/spec/template/spec",
     ),
 }
 #: Where a kind of Argo has the ``spec`` of a Workflow.
 _WORKFLOWS: Mapping[Kind, str] = {
-    **dict.fromkeys(of(ARGO, ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate")), "spec"),
+    **dict.fromkeys(of(ARGO, "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate"), "spec"),
     (ARGO, "CronWorkflow"): "spec/workflowSpec",
 }
 _ARGO_TEMPLATES = ("templateDefaults", "templates/*", "templates/*/steps/*/*/inline", "templates/*/dag/tasks/*/inline")

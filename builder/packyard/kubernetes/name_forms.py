@@ -66,7 +66,7 @@ _KINDS: Mapping[Kind, tuple[Form, str]] = {
     (JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
     (TRAINER, "TrainJob"): (_HOST, "which its JobSet has as well"),
     (ARGO, "Workflow"): (_SHORT, "a label of its pods"),
-    **dict.fromkeys(of(RBAC, ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")), (_SEGMENT, "")),
+    **dict.fromkeys(of(RBAC, "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), (_SEGMENT, "")),
 }
 
 
