@@ -49,6 +49,14 @@ def test_the_version(words: tuple[str, ...]) -> None:
     assert json.loads(done("version", "-o", "json")) == [{"version": __version__}]
 
 
+@pytest.mark.parametrize("verb", ["completion", "fn", "get"])
+def test_help_keeps_the_lines_of_examples(verb: str) -> None:
+    docstring = str(import_module(f"packyard.cli.{verb}").__doc__)
+    examples = [line for line in docstring.splitlines() if "  " in line]
+    assert examples
+    assert set(examples) <= set(inside("help", verb).stdout.splitlines())
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_is_its_flag(verb: str) -> None:
     text = inside("help", verb).stdout

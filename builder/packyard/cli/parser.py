@@ -53,10 +53,10 @@ def make(module: Any, verb: str) -> Parser:
 
 
 def _wrapped(text: str) -> str:
-    """Wrap paragraphs to the width of the terminal; indented lines, such as examples, stay."""
+    """Wrap paragraphs to the width of the terminal, but not examples: those are indented, or have aligned columns."""
     room = min(get_terminal_size().columns, 100) - 2
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(each if each.startswith("  ") else fill(each, room) for each in paragraphs)
+    return "\n\n".join(each if "  " in each else fill(each, room) for each in paragraphs)
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:
