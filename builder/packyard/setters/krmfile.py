@@ -22,11 +22,11 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_r
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.yaml.document import check_keys, parse_text
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Alias, Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import double_quoted, quoted, single_quoted
 from packyard.yaml.sharing import once
-from packyard.yaml.span import children_below
+from packyard.yaml.span import aliased
 from packyard.yaml.splice import change
 from packyard.yaml.tree import Tree, Written, double, in_brackets
 from packyard.yaml.values import is_null, to_value
@@ -118,7 +118,7 @@ class Krmfile:
         shared = [node for node in on_the_way if isinstance(node, Scalar | Collection) and node.anchor]
         if not shared:
             return
-        used = {child.value.anchor for child in children_below(self.root) if isinstance(child.value, Alias)}
+        used = aliased(self._documents[:1])
         refuse(
             node.problem(
                 f"the definition of {name!r} has the anchor &{node.anchor}, which an alias uses: "

@@ -49,7 +49,7 @@ class Comparison:
             shift += len(edit.replacement) - (edit.end - edit.start)
             self._plan(edit)
         self.pinned: list[tuple[int, str]] = []  # comments between children: those that have to be there
-        self.found: list[tuple[int, str]] = []  # and those that are
+        self.found: list[Comment] = []  # and those that are
 
     def _plan(self, edit: Edit) -> None:
         comments = [one for one in edit.gone if isinstance(one, Comment)]
@@ -58,19 +58,15 @@ class Comparison:
             self.replaced[comment.start - self.offset] = () if number else edit.comments
         if edit.node is None:
             return
-        key = self._key(edit.node)
+        key = _key(edit.node, self.offset)
         if edit.reads is not None:
             self.exchanged[key] = edit
         elif edit.new or children:
             self.within.setdefault(key, []).append(edit)
-            self.gone.update(map(self._key, children))
+            self.gone.update(_key(child, self.offset) for child in children)
         elif edit.comments and not comments:
             above = edit.start <= edit.node.start
             self.added.setdefault(key, []).extend((above, text) for text in edit.comments)
-
-    def _key(self, one: Node | Child) -> _Key:
-        """Return what tells a node or a child from others that begin where it begins."""
-        return type(one), one.start - self.offset
 
     def compare(self, before: list[Document], after: list[Document]) -> None:
         """Refuse what differs without being meant to."""
@@ -78,14 +74,15 @@ class Comparison:
             raise self._differs(0, f"the file would have {len(after)} documents, not {len(before)}")
         for old, new in zip(before, after, strict=True):
             self.pinned += self._planned([*old.head, *old.tail])
-            self.found += self._found([*new.head, *new.tail])
+            self.found += [*new.head, *new.tail]
             if (old.root is None) != (new.root is None):
                 raise self._differs(old.start, "a document would be added or removed")
             if old.root is not None and new.root is not None:
                 self._value(old.root, new.root)
                 self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
         # in the order of the text, as a comment may have become the neighbour of another child
-        if [text for _, text in sorted(self.pinned)] != [text for _, text in sorted(self.found)]:
+        found = sorted(self.found, key=lambda comment: comment.start)
+        if [text for _, text in sorted(self.pinned)] != [comment.text for comment in found]:
             at = self.pinned[0][0] if self.pinned else 0
             raise self._differs(at, "a comment would be lost, or belong to something else")
 
@@ -93,7 +90,7 @@ class Comparison:
         return refused(self.source, position + self.offset, reason)
 
     def _value(self, old: Node, new: Node) -> None:
-        edit = self.exchanged.get((type(old), old.start))
+        edit = self.exchanged.get(_key(old))
         if edit is not None:
             self._exchanged(old, new, edit)
             return
@@ -129,7 +126,7 @@ class Comparison:
         self._arrive(children_below(new))
 
     def _children(self, old: Collection, new: Collection) -> None:
-        edits = self.within.get((type(old), old.start), [])
+        edits = self.within.get(_key(old), [])
         arrived: dict[int, list[Child]] = {id(edit): [] for edit in edits}
         starts = [self.regions[id(edit)][0] for edit in edits]
         staying: list[Child] = []
@@ -143,23 +140,14 @@ class Comparison:
         for edit in edits:
             if not are(arrived[id(edit)], edit.new):
                 raise self._differs(old.start, "what is added would not read as what was asked for")
-            bound = [comment.text for child in arrived[id(edit)] for comment in _bound(child)]
-            bound += [
-                comment.text
-                for child in arrived[id(edit)]
-                for below in children_below(child.value)
-                for comment in _bound(below)
-            ]
-            if bound != list(edit.comments):
+            below = [each for child in arrived[id(edit)] for each in (child, *children_below(child.value))]
+            if [comment.text for each in below for comment in _bound(each)] != list(edit.comments):
                 raise self._differs(old.start, "a comment would belong to something else")
-            for child in arrived[id(edit)]:
-                self._arrive([child, *children_below(child.value)])
-        left = []
+            self._arrive(below)
+        left = [child for child in old.children if _key(child) not in self.gone]
         for child in old.children:
-            if (type(child), child.start) in self.gone:
+            if _key(child) in self.gone:
                 self._leave(child.value, child, old)
-            else:
-                left.append(child)
         if len(left) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
         for one, other in zip(left, staying, strict=True):
@@ -169,24 +157,23 @@ class Comparison:
         if isinstance(old, Entry):
             assert isinstance(new, Entry)
             self._value(old.key, new.key)
-        heads = attached(old)
         above, behind = self._added(old, above=True), self._added(old, above=False)
         self._value(old.value, new.value)
-        self._comments(heads, attached(new), old.start, above)
+        self._comments(attached(old), attached(new), old.start, above)
         self._comments(_behind(old.value, old), _behind(new.value, new), old.start, behind)
-        self.pinned += self._planned([*old.head[: len(old.head) - len(heads)], *old.foot])
+        self.pinned += self._planned([*_apart(old), *old.foot])
         self._arrive([new])
 
     def _added(self, child: Child, *, above: bool) -> list[str]:
         """Return the new comments of a child; above an item they are also those of what begins in its line."""
         if not self.added:
             return []
-        keys = [(type(child), child.start), _key_of(child.value)]
+        keys = [_key(child), _key(child.value)]
         node, line = child.value, child.value.source.line_start(child.start)
         while above and isinstance(node, Collection) and not node.flow and node.children:
             if node.source.line_start(node.children[0].start) != line:
                 break
-            keys.append((type(node.children[0]), node.children[0].start))
+            keys.append(_key(node.children[0]))
             node = node.children[0].value
         found = [one for key in dict.fromkeys(keys) for one in self.added.get(key, ()) if one[0] == above]
         for key in keys:
@@ -195,8 +182,7 @@ class Comparison:
 
     def _comments(self, old: list[Comment], new: list[Comment], position: int, added: list[str]) -> None:
         """Refuse other comments at a node or a child than those that were there and the new ones."""
-        wanted = [text for _, text in self._planned(old)] + added
-        if wanted != [text for _, text in self._found(new)]:
+        if [text for _, text in self._planned(old)] + added != [comment.text for comment in new]:
             raise self._differs(position, "a comment here would be lost, or belong to something else")
 
     def _planned(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
@@ -204,10 +190,6 @@ class Comparison:
         return [
             (comment.start, text) for comment in comments for text in self.replaced.get(comment.start, (comment.text,))
         ]
-
-    def _found(self, comments: Iterable[Comment]) -> list[tuple[int, str]]:
-        """Return the places and texts of comments after."""
-        return [(comment.start, comment.text) for comment in comments]
 
     def _leave(self, node: Node, child: Child | None, within: Node) -> None:
         """Let a node go, or a child of a collection, with its own comments; those that stand below it stay."""
@@ -217,7 +199,7 @@ class Comparison:
         elif isinstance(within, Collection):
             end, outer = within.end, len(within.source.text)
         if child is not None:
-            self.pinned += self._planned(child.head[: len(child.head) - len(attached(child))])
+            self.pinned += self._planned(_apart(child))
         for below in [*([child] if child else []), *children_below(node)]:
             below_it = [comment for comment in (*below.head, *below.foot) if comment.start >= end]
             staying = [one for one in below_it if one.column <= outer or not one.own_line]  # or behind a `---`
@@ -226,11 +208,17 @@ class Comparison:
     def _arrive(self, children: Iterable[Child]) -> None:
         """Note the comments that stand between children after the change."""
         for child in children:
-            self.found += self._found([*child.head[: len(child.head) - len(attached(child))], *child.foot])
+            self.found += [*_apart(child), *child.foot]
 
 
-def _key_of(node: Node) -> _Key:
-    return type(node), node.start
+def _key(one: Node | Child, offset: int = 0) -> _Key:
+    """Return what tells a node or a child from others that begin where it begins."""
+    return type(one), one.start - offset
+
+
+def _apart(child: Child) -> list[Comment]:
+    """Return the comments above a child that a blank line parts from it."""
+    return child.head[: len(child.head) - len(attached(child))]
 
 
 def _has_same_properties(old: Node, new: Node) -> bool:
@@ -242,17 +230,9 @@ def _has_same_properties(old: Node, new: Node) -> bool:
 
 def _behind(node: Node, child: Child | None = None) -> list[Comment]:
     """Return the comments behind a key, behind a dash, and behind a value or the header of a block scalar."""
-    found = []
-    if isinstance(child, Entry) and child.key is not node and child.key.comment:
-        found.append(child.key.comment)
-    if child is not None and child.comment:
-        found.append(child.comment)
+    key = child.key.comment if isinstance(child, Entry) and child.key is not node else None
     header = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
-    if header:
-        found.append(header)
-    if node.comment:
-        found.append(node.comment)
-    return found
+    return [one for one in (key, child.comment if child else None, header, node.comment) if one]
 
 
 def _bound(child: Child) -> list[Comment]:

@@ -13,8 +13,12 @@ from __future__ import annotations
 import re
 
 from packyard.errors import InputError
-from packyard.yaml.node import Child, Collection, Comment, Item, Node, Scalar, Source
+from packyard.yaml.node import Alias, Child, Collection, Comment, Document, Item, Node, Scalar, Source
 from packyard.yaml.scalar import is_plain_text
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
 _BREAKS = "\r\n"
@@ -176,3 +180,9 @@ def children_below(node: Node) -> list[Child]:
             found += below.children
             ahead += [child.value for child in below.children]
     return found
+
+
+def aliased(documents: Iterable[Document]) -> set[str]:
+    """Return the anchors that aliases refer to."""
+    found = [child.value for document in documents if document.root for child in children_below(document.root)]
+    return {node.anchor for node in found if isinstance(node, Alias)}
