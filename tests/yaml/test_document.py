@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from packyard.errors import InputError
-from packyard.yaml.document import parse, parse_one, parse_text, walk
+from packyard.yaml.document import parse_file, parse_one, parse_text, walk
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from yaml_files import COMMENT, File, files
 
@@ -67,4 +67,4 @@ def test_refuses_what_it_cannot_read_by_file_and_line(data: bytes, message: str)
 
 def test_a_very_deep_file_is_refused_at_once() -> None:
     with pytest.raises(InputError, match="nested deeper"):
-        parse(b"- " * 10_000 + b"a\n", "r.yaml")
+        parse_file(b"- " * 10_000 + b"a\n", "r.yaml")

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.edit import Edit, exchange
-from packyard.yaml.node import Alias, MappingNode, Node, Scalar, Source
+from packyard.yaml.node import Alias, MappingNode, Node, Scalar
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import double_quoted, single_quoted
 from packyard.yaml.splice import add
@@ -49,7 +49,7 @@ class Selection:
 
 def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:
     """Return a file with annotations on every document that the selection holds; ``name`` is what errors call it."""
-    source = Source(name, decode(data, name)[1])
+    source = source_of(data, name)
     edits: list[Edit] = []
     if annotations:
         for document in parse_text(source):

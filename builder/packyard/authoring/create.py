@@ -23,9 +23,9 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.splice import add
 from packyard.yaml.tree import Text, Tree
@@ -208,7 +208,7 @@ class _Binder:
     def _bind_file(self, path: str, data: bytes) -> None:
         if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
             return
-        source = Source(self.package.where + path, decode(data, self.package.where + path)[1])
+        source = source_of(data, self.package.where + path)
         edits: list[Edit] = []
         for document in parse_text(source):
             for child, dotted in _fields(document.root, ""):

@@ -9,9 +9,9 @@ from packyard.authoring.annotate import Selection
 from packyard.authoring.create import NewSetter
 from packyard.errors import InputError
 from packyard.setters.inline import InlineDefinition, parse
-from packyard.yaml.document import decode, parse_text, walk
+from packyard.yaml.document import parse_text, source_of, walk
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Child, Document, Entry, MappingNode, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Document, Entry, MappingNode, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
 
 
@@ -24,7 +24,7 @@ def creation(new: NewSetter, selection: Selection, *, partial: bool) -> Callable
     def change(data: bytes, name: str) -> bytes:
         if new.value.encode() not in data:
             return data
-        source = Source(name, decode(data, name)[1])
+        source = source_of(data, name)
         edits: list[Edit] = []
         for document in parse_text(source):
             for child, key in _fields(document) if selection.holds(document.root) else ():

@@ -13,9 +13,9 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.document import decode, find_comments, parse_text
+from packyard.yaml.document import find_comments, parse_text, source_of
 from packyard.yaml.edit import Edit, exchange
-from packyard.yaml.node import Document, MappingNode, Source
+from packyard.yaml.node import Document, MappingNode
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.splice import remove
 
@@ -49,7 +49,7 @@ def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substi
         files[package.name] = recorded
     for path, data in package.resources.items():
         if comment.is_marked(data):
-            source = Source(package.where + path, decode(data, package.where + path)[1])
+            source = source_of(data, package.where + path)
             edits = []
             for document in parse_text(source):
                 edits += _take_comments_out(document, krmfile.definitions, definition)

@@ -9,8 +9,8 @@ from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
 from packyard.setters.packagefiles import PackageFiles
 from packyard.yaml import fixedpoint
-from packyard.yaml.document import decode
-from packyard.yaml.node import MappingNode, Source
+from packyard.yaml.document import source_of
+from packyard.yaml.node import MappingNode
 
 
 def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
@@ -37,6 +37,6 @@ def check(package: PackageFiles, parsed: Parsed, *, shipped: bool) -> Iterator[F
 
 def _rewritten(name: str, data: bytes) -> list[Problem]:
     try:
-        return fixedpoint.find(Source(name, decode(data, name)[1]))
+        return fixedpoint.find(source_of(data, name))
     except InputError:  # which is reported already
         return []

@@ -24,8 +24,8 @@ from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.yaml import aliases
 from packyard.yaml.block import embedded
-from packyard.yaml.document import decode, find_comments, mappings, parse_text
-from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.document import find_comments, mappings, parse_file, parse_text, source_of
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 
 _KUSTOMIZATION = "kustomization.yaml"
 _OWN = "/spec/option/"
@@ -72,7 +72,7 @@ def check(package: PackageFiles) -> Iterator[Finding]:
 def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Finding]:
     tested = _Tested()
     try:
-        (document,) = parse_text(Source(package.where + path, decode(data, path)[1]))
+        (document,) = parse_file(data, package.where + path)
     except (InputError, ValueError):  # reported by other checks
         return
     root = document.root
@@ -106,7 +106,7 @@ def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None
         data = package.resources.get(name, package.patches.get(name))
         if data is None:
             return None
-        source = Source(package.where + name, decode(data, package.where + name)[1])
+        source = source_of(data, package.where + name)
     documents = parse_text(source)
     for document in documents:
         aliases.follow(document)

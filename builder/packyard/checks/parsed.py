@@ -17,7 +17,7 @@ from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.yaml import aliases
-from packyard.yaml.document import check_keys, decode, find_comments, parse_text
+from packyard.yaml.document import check_keys, find_comments, parse_file
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Source
 
 
@@ -71,7 +71,7 @@ def parse(package: PackageFiles) -> Parsed:
     for path, data in package.resources.items():
         name = package.where + path
         try:
-            documents = parse_text(Source(name, decode(data, name)[1]))
+            documents = parse_file(data, name)
             here = [found for document in documents for found in bindings.find(document)]
             said = [(document, comment) for document in documents for comment in _comments(document)]
             for document in documents:

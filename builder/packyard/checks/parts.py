@@ -22,7 +22,7 @@ from packyard.checks.parsed import findings
 from packyard.errors import InputError
 from packyard.setters.comment import parse
 from packyard.yaml import aliases
-from packyard.yaml.document import decode, parse_text, walk
+from packyard.yaml.document import parse_file, walk
 from packyard.yaml.node import Child, Collection, Document, MappingNode, Node, Scalar, Source
 
 #: The setter that changes a value, and the value.
@@ -44,7 +44,7 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
     seen: dict[str, list[_Block]] = {}
     for name in sorted(bases):
         try:
-            documents = parse_text(Source(name, decode(bases[name], name)[1]))
+            documents = parse_file(bases[name], name)
             for document in documents:
                 aliases.follow(document)
         except InputError as fault:

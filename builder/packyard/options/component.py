@@ -100,12 +100,10 @@ class Kustomization:
 
 def _texts(node: SequenceNode) -> list[str]:
     """Return the paths that are listed."""
-    refuse(item.value.problem("a component must be the path of a folder") for item in node.items if not _is_path(item))
-    return [item.value.value for item in node.items if isinstance(item.value, Scalar)]
-
-
-def _is_path(item: Item) -> bool:
-    return isinstance(item.value, Scalar)
+    texts = [item.value for item in node.items if isinstance(item.value, Scalar)]
+    others = (item.value for item in node.items if not isinstance(item.value, Scalar))
+    refuse(other.problem("a component must be the path of a folder") for other in others)
+    return [text.value for text in texts]
 
 
 def read(tree: Tree, folder: Folder) -> Kustomization:

@@ -16,9 +16,9 @@ from typing import Any
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import parse_file, source_of
 from packyard.yaml.edit import Edit, exchange, replace_comment
-from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
 from packyard.yaml.span import properties
@@ -166,7 +166,7 @@ class InlineChange:
 def _scalars(name: str, data: bytes) -> Iterator[tuple[Scalar, bool]]:
     """Yield the scalars of a file that have a comment behind them, and whether they stand inside brackets."""
     if MARK in data:
-        for document in parse_text(Source(name, decode(data, name)[1])):
+        for document in parse_file(data, name):
             yield from _below(document.root, False)
 
 
@@ -197,4 +197,4 @@ def _lexeme(old: Scalar, text: str, declared: str, flow: bool) -> str:
 
 
 def _applied(data: bytes, name: str, edits: list[Edit]) -> bytes:
-    return (apply_to_file(data, Source(name, decode(data, name)[1]), edits) or data) if edits else data
+    return (apply_to_file(data, source_of(data, name), edits) or data) if edits else data

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from packyard.dataclass import dataclass, replace
 from packyard.setters.krmfile import NAME, Krmfile, parse_krmfile
-from packyard.yaml.document import decode
-from packyard.yaml.node import Source
+from packyard.yaml.document import source_of
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
@@ -61,4 +60,4 @@ class PackageFiles:
 def read_krmfile(package: PackageFiles) -> Krmfile:
     """Parse a package's definitions."""
     name = package.where + package.name
-    return parse_krmfile(Source(name, decode(package.krmfile, name)[1]))
+    return parse_krmfile(source_of(package.krmfile, name))

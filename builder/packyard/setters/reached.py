@@ -10,7 +10,7 @@ from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldedits import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.node import Scalar, Source
 
 
@@ -32,7 +32,7 @@ def find_fields(package: PackageFiles, name: str) -> list[Field]:
     found: list[Field] = []
     for path, data in package.resources.items():
         if comment.is_marked(data):
-            source = Source(package.where + path, decode(data, package.where + path)[1])
+            source = source_of(data, package.where + path)
             found += _in_file(source, definitions, name)
     return found + _tagged(package, name)
 

@@ -48,14 +48,19 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
         raise InputError(problem) from error
 
 
-def parse(data: bytes, name: str) -> list[Document]:
-    """Parse every document of a file; ``name`` is what errors call it."""
-    return parse_text(Source(name, decode(data, name)[1]))
+def source_of(data: bytes, name: str) -> Source:
+    """Return the text of a file without its byte order mark; ``name`` is what errors call it."""
+    return Source(name, decode(data, name)[1])
+
+
+def parse_file(data: bytes, name: str) -> list[Document]:
+    """Parse every document of a file."""
+    return parse_text(source_of(data, name))
 
 
 def parse_one(data: bytes, name: str) -> Document:
     """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
-    source = Source(name, decode(data, name)[1])
+    source = source_of(data, name)
     document = only(parse_shared(source), name)
     check_keys(document)
     return document

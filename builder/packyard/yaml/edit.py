@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from packyard.dataclass import dataclass
 from packyard.yaml.node import Child, Comment, Node
 from packyard.yaml.span import lexeme_in_place
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     Reading = str | Sequence["Reading"] | Mapping[str, "Reading"]
 
 
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace ``text[start:end]`` by ``replacement``; an empty span inserts.
 
@@ -27,31 +29,14 @@ class Edit:
     What is not said does not change.
     """
 
-    __slots__ = ("comments", "end", "gone", "new", "node", "reads", "replacement", "start")
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        replacement: str,
-        node: Node | Child | None = None,
-        *,
-        reads: Reading | None = None,
-        new: Sequence[Reading | tuple[str, Reading]] = (),
-        gone: Sequence[Child | Comment] = (),
-        comments: Sequence[str] = (),
-    ) -> None:
-        self.start = start
-        self.end = end
-        self.replacement = replacement
-        self.node = node
-        self.reads = reads
-        self.new = new
-        self.gone = gone
-        self.comments = comments
-
-    def __repr__(self) -> str:
-        return f"Edit({self.start}, {self.end}, {self.replacement!r})"
+    start: int
+    end: int
+    replacement: str
+    node: Node | Child | None = None
+    reads: Reading | None = None
+    new: Sequence[Reading | tuple[str, Reading]] = ()
+    gone: Sequence[Child | Comment] = ()
+    comments: Sequence[str] = ()
 
 
 def exchange(old: Node, lexeme: str, reads: Reading) -> list[Edit]:

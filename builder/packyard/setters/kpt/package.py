@@ -24,9 +24,9 @@ from packyard.setters.kpt.resourcelist import config_text
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import parse_file
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import fits_plain, single_quoted
 
@@ -123,7 +123,7 @@ class KptPackage:
         if path not in self._documents:
             name = self.package.where + path
             data = self.package.files[path]
-            self._documents[path] = parse_text(Source(name, decode(data, name)[1]))
+            self._documents[path] = parse_file(data, name)
         return self._documents[path]
 
     def _declarations(self) -> Iterable[Declaration]:
