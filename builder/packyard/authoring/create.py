@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from packyard.authoring import place, schema
+from packyard.authoring import place, schemafile
 from packyard.errors import InputError, NotHereError
 from packyard.setters import comment
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
@@ -73,7 +73,7 @@ def create_setter(package: PackageFiles, new: NewSetter) -> Creation:
     krmfile = read_krmfile(package)
     _check_setter(krmfile.definitions, new)
     binder = _Binder(package, new, _lists_at(new.field) if new.type == "array" else _scalars_at(new))
-    definition: dict[str, Tree] = {key: schema.to_tree(value) for key, value in new.schema.items()}
+    definition: dict[str, Tree] = {key: schemafile.to_tree(value) for key, value in new.schema.items()}
     if new.description:
         definition.pop("description", None)
         definition["description"] = Text(new.description)
@@ -132,7 +132,7 @@ def _check_setter(definitions: Definitions, new: NewSetter) -> None:
             f'setter with name "{new.name}" already exists, '
             "if you want to modify it, please delete the existing setter and recreate it"
         )
-    schema.check_types(new.schema, new.type)
+    schemafile.check_types(new.schema, new.type)
     if not new.field and not new.value:
         raise InputError("must specify either fieldName or fieldValue")
     _check_name(new.name)

@@ -72,8 +72,8 @@ def only(words: Sequence[str], verb: str) -> Path:
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
     from packyard.files.tree import Tree
-    from packyard.options import values
-    from packyard.setters.kpt.package import KptPackage
+    from packyard.options import settings
+    from packyard.setters.kpt.kptpackage import KptPackage
     from packyard.setters.packagefiles import read_krmfile
     from packyard.setters.packages import find_all, read_package
 
@@ -85,7 +85,7 @@ def setters(directory: Path) -> dict[str, list[str]]:
             found.setdefault(setter.name, []).extend(_listed(setter))
         for tagged, _ in KptPackage(files).setters() if files.kptfile is not None else ():
             found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
-        for option in values.read_enabled(directory / package):
+        for option in settings.read_enabled(directory / package):
             for setter in option.setters.values():
                 found.setdefault(setter.name, []).extend(_listed(setter))
     return found

@@ -15,8 +15,8 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.files.tree import Keep, Tree
 from packyard.options import folder as folders
+from packyard.options.settings import OptionSetters, read_options
 from packyard.options.switch import OptionState, Switched, enable, states
-from packyard.options.values import OptionSetters, read_options
 from packyard.render.builtin import try_components
 
 

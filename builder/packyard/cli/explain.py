@@ -9,7 +9,7 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
 from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
-from packyard.options import values
+from packyard.options import settings
 from packyard.setters.definition import Setter
 from packyard.setters.listing import constraint, list_setters
 from packyard.setters.packages import find_all, read_package
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         setters = [listed.setter for listed in list_setters(files)]
         known |= {setter.name for setter in setters}
         found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
-        for option in values.read_enabled(root_dir / package):
+        for option in settings.read_enabled(root_dir / package):
             known |= option.setters.keys()
             if name in option.setters:
                 found.append((option.setters[name], find_fields(option.files, name)))

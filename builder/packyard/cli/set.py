@@ -27,7 +27,7 @@ from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, Problem, UnavailableError, UsageError, refuse, shown
 from packyard.files.tree import Tree
 from packyard.options import folder
-from packyard.options.values import holders, options_of, reach, switched_off
+from packyard.options.settings import holders, options_of, reach, switched_off
 from packyard.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(

@@ -13,7 +13,7 @@ from packyard.cli import directory, output, state
 from packyard.errors import refuse
 from packyard.files.tree import Tree
 from packyard.options import folder as folders
-from packyard.options import values
+from packyard.options import settings
 from packyard.setters import valuesfile
 from packyard.setters.definition import Setter
 from packyard.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
@@ -74,7 +74,7 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
         folder = folders.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
             continue
-        for option in values.read_enabled(root_dir / package):
+        for option in settings.read_enabled(root_dir / package):
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []

@@ -16,7 +16,7 @@ from packyard.cli import output, state
 from packyard.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.files.history import UndoStep
 from packyard.files.tree import Tree
-from packyard.options import folder, values
+from packyard.options import folder, settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def _also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
         found = folder.find(directory)
-        return [Path(found.real)] if found and values.read_enabled(directory) else []
+        return [Path(found.real)] if found and settings.read_enabled(directory) else []
     except PackyardError:  # a kustomization that cannot be read has none
         return []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packyard.errors import Problem, refuse
 from packyard.files import regular
-from packyard.options.values import OptionSetters, read_enabled
+from packyard.options.settings import OptionSetters, read_enabled
 from packyard.render import builtin as build
 from packyard.render import kustomize
 from packyard.setters.definition import Setter

@@ -108,7 +108,7 @@ def _tagged(package: PackageFiles) -> list[ListedSetter]:
     """Return the setters in kpt's spelling; their types are those of their fields."""
     if package.kptfile is None:
         return []
-    from packyard.setters.kpt.package import KptPackage
+    from packyard.setters.kpt.kptpackage import KptPackage
 
     return [
         ListedSetter(

@@ -41,7 +41,7 @@ def _tagged(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a comment in kpt's spelling ties to ``name``."""
     if package.kptfile is None:
         return []
-    from packyard.setters.kpt.package import KptPackage
+    from packyard.setters.kpt.kptpackage import KptPackage
 
     found = []
     for field in KptPackage(package).tagged:

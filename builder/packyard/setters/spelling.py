@@ -23,7 +23,7 @@ def plan_setters(
     tagged = _tagged(package)
     if not tagged:
         return plan(package, asked, shipped=shipped, copies=copies)
-    from packyard.setters.kpt.package import KptPackage
+    from packyard.setters.kpt.kptpackage import KptPackage
 
     defined = copies.read_krmfile(package).definitions.setters
     refuse(unknown(name, {*defined, *tagged}, package) for name in asked.names if name not in {*defined, *tagged})
@@ -40,6 +40,6 @@ def _tagged(package: PackageFiles) -> set[str]:
     """Return the names of setters in kpt's spelling."""
     if package.kptfile is None:
         return set()
-    from packyard.setters.kpt.package import KptPackage
+    from packyard.setters.kpt.kptpackage import KptPackage
 
     return KptPackage(package).names()

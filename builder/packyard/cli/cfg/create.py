@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.authoring import create, schema
+from packyard.authoring import create, schemafile
 from packyard.authoring.annotate import Selection
 from packyard.authoring.create import NewSetter, NewSubstitution
 from packyard.cli.cfg import blocks
@@ -46,8 +46,8 @@ def create_setter(words: Sequence[str]) -> int:
 
 def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
     try:
-        keywords = schema.parse(_read(parsed.text("schema-path"))) if parsed.text("schema-path") else {}
-        declared = schema.declared_type(keywords, parsed.text("type"))
+        keywords = schemafile.parse(_read(parsed.text("schema-path"))) if parsed.text("schema-path") else {}
+        declared = schemafile.declared_type(keywords, parsed.text("type"))
     except InputError as error:
         raise UsageError(str(error)) from error
     if declared == "array" and not parsed.text("field"):

@@ -14,7 +14,7 @@ from packyard.setters.kpt import kptfile
 from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import derive
 from packyard.setters.kpt.parameterize import read_wanted, tag
-from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, Item, ResourceList, Result, config_text
+from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, ResourceItem, ResourceList, Result, config_text
 from packyard.setters.packagefiles import KPTFILE
 from packyard.yaml.edit import Edit
 from packyard.yaml.scalar import double_quoted
@@ -59,13 +59,13 @@ def _apply_setters(resources: ResourceList) -> _Answer:
     return edits, results or [Result(message="no matches for input setter(s)"), *_blind(resources)]
 
 
-def _set(item: Item, setting: Setting) -> Result:
+def _set(item: ResourceItem, setting: Setting) -> Result:
     message = f"set field value to {double_quoted(setting.new)}"
     values = {"currentValue": setting.old, "proposedValue": setting.new}
     return Result(message=message, item=item, field_path=setting.path, values=values)
 
 
-def _let_comments_go(item: Item) -> list[Edit]:
+def _let_comments_go(item: ResourceItem) -> list[Edit]:
     """Take out what pairs an item with its input.
 
     An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it would set that
@@ -75,7 +75,7 @@ def _let_comments_go(item: Item) -> list[Edit]:
     return remove(annotations, ID_ANNOTATIONS) if annotations else []
 
 
-def _let_go(item: Item) -> Result:
+def _let_go(item: ResourceItem) -> Result:
     message = "a list became empty: comments of this object are as the function wrote them"
     return Result(message=message, severity="warning", item=item)
 
@@ -108,11 +108,11 @@ def _create_setters(resources: ResourceList) -> _Answer:
     return edits, results
 
 
-def _is_config(resources: ResourceList, item: Item) -> bool:
+def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
     """Say whether an item is the function's own configuration."""
     if resources.config is None:
         return False
-    config = Item(resources.config)
+    config = ResourceItem(resources.config)
     return (config.reference, config.path) == (item.reference, item.path)
 
 
@@ -123,7 +123,7 @@ def _list_setters(resources: ResourceList) -> _Answer:
     return [], [Result(message=setter.text) for setter in setters]
 
 
-def _given(items: Iterable[Item]) -> dict[str, str]:
+def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     """Return what the root's Kptfile gives setters: nothing at all where one of its functions has no values."""
     files = {item.path: item for item in reversed(list(items))}
     root = files.get(KPTFILE)

@@ -34,7 +34,7 @@ class Result:
 
     message: str
     severity: str = "info"
-    item: Item | None = None
+    item: ResourceItem | None = None
     field_path: str = ""
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
 
@@ -50,7 +50,7 @@ class Result:
         return found
 
 
-class Item:
+class ResourceItem:
     """One object of the list, with the file that the orchestrator says it comes from."""
 
     __slots__ = ("root",)
@@ -101,7 +101,7 @@ class ResourceList:
         refuse(self._faults())
         items = self.root.get("items")
         listed = items.items if isinstance(items, SequenceNode) else []
-        self.items = [Item(item.value) for item in listed if isinstance(item.value, MappingNode)]
+        self.items = [ResourceItem(item.value) for item in listed if isinstance(item.value, MappingNode)]
         self.config = self.root.mapping("functionConfig")
 
     def _faults(self) -> Iterator[Problem]:
