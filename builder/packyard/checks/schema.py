@@ -8,14 +8,14 @@ operator only metadata and pods are checked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed, findings, parse
 from packyard.errors import InputError, suggest
 from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Path
-from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge
+from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, last
 from packyard.setters import value as values
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
@@ -104,11 +104,11 @@ def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[F
     """Check what Kubernetes defines in a custom resource: its metadata and its pods."""
     found = {path: (definition, part) for path, definition, part in _pod_parts(value)}  # a Workflow's volumes once
     for path, (definition, part) in {("metadata",): (_METADATA, value.get("metadata")), **found}.items():
-        for fault in judge.faults(definition, part):
+        for fault in judge.faults(definition, part, last(path)):
             argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
             beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
             if not argo and not beyond:
-                yield _below(fault, path)
+                yield replace(fault, path=(*path, *fault.path))
 
 
 def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
@@ -125,23 +125,13 @@ def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
             yield (*pod.path[:-1], "metadata"), _METADATA, pod.template.get("metadata") or {}
 
 
-def _below(fault: Fault, path: Path) -> Fault:
-    what = fault.message.replace("the object", _last(path), 1) if not fault.path else fault.message
-    return Fault(fault.rule, (*path, *fault.path), what, fault.hint, fault.field)
-
-
-def _last(path: Path) -> str:
-    return str(path[-1]) if isinstance(path[-1], str) else f"{path[-2]}[{path[-1]}]"
-
-
 class _Noted:
     """The faults of one object, each with the judges that report it: one finding for all versions."""
 
     def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
         self._item = item
         self._waiting = waiting
-        self._judges: dict[tuple[str, Source, int, str], list[Judge]] = {}
-        self._hints: dict[tuple[str, Source, int, str], str] = {}
+        self._found: dict[tuple[str, Source, int, str], tuple[str, list[Judge]]] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, unless its field waits for a value."""
@@ -154,17 +144,14 @@ class _Noted:
         else:
             _, node = nearest(self._item.root, fault.path)
             place = (node.source, node.start)
-        key = (fault.rule, *place, fault.message)
-        found = self._judges.setdefault(key, [])
-        if judge not in found:
-            found.append(judge)
-        self._hints.setdefault(key, fault.hint)
+        _, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault.hint, []))
+        if judge not in judges:
+            judges.append(judge)
 
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
-        for key, judges in self._judges.items():
-            rule, source, position, message = key
-            yield error(rule, source, position, f"{message} in {versions(judges, order)}", self._hints[key])
+        for (rule, source, position, message), (hint, judges) in self._found.items():
+            yield error(rule, source, position, f"{message} in {versions(judges, order)}", hint)
 
 
 def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:

@@ -63,13 +63,13 @@ class Judge:
         self._definitions = definitions
         self._compiled: dict[str, tuple[Schema, Any]] = {}
 
-    def faults(self, definition: str, value: object) -> Iterator[Fault]:
-        """Yield everything that a definition rejects in a value."""
+    def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
+        """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
         if definition not in self._compiled:
             self._compiled[definition] = self._compile(definition)
         schema, validator = self._compiled[definition]
         for error in validator.iter_errors(value):
-            yield from _faults(error, schema, _path(value, error.instance_path))
+            yield from _faults(error, schema, _path(value, error.instance_path), called)
 
     def _compile(self, definition: str) -> tuple[Schema, Any]:
         """Compile a definition with those that it refers to: five times faster than with all."""
@@ -165,11 +165,11 @@ def _path(value: Any, reported: Sequence[str | int]) -> Path:
     return tuple(path)
 
 
-def _faults(error: ValidationError, schema: Schema, path: Path) -> Iterator[Fault]:
+def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> Iterator[Fault]:
     """Translate an error of jsonschema-rs."""
     kind: Any = error.kind
     value: object = error.instance
-    what, shown = _called(path), _shown(value)
+    what, shown = last(path) or called, _shown(value)
     if kind.name == "additionalProperties":
         known = _at(schema, error.schema_path[:-1]).get("properties", {})
         for name in kind.unexpected:
@@ -211,14 +211,14 @@ def _at(schema: Any, path: Sequence[str | int]) -> Any:
     return schema
 
 
-def _called(path: Path) -> str:
-    """Name a value by the end of its path: ``containers[0]``."""
+def last(path: Path) -> str:
+    """Name a value by the end of its path, ``containers[0]``; the name at an empty path is empty."""
     indices = ""
     for step in reversed(path):
         if isinstance(step, str):
             return step + indices
         indices = f"[{step}]{indices}"
-    return "the object"
+    return ""
 
 
 def _shown(value: object) -> str:
