@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.edit import Edit, exchange
-from packyard.yaml.node import Alias, MappingNode, Node, Scalar
-from packyard.yaml.proof import apply_to_file
+from packyard.yaml.node import Alias, Document, MappingNode, Node, Scalar
+from packyard.yaml.proof import rewrite
 from packyard.yaml.scalar import double_quoted, single_quoted
 from packyard.yaml.splice import add
 from packyard.yaml.tree import Tree, Written, lexeme
@@ -49,13 +48,12 @@ class Selection:
 
 def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:
     """Return a file with annotations on every document that the selection holds; ``name`` is what errors call it."""
-    source = source_of(data, name)
-    edits: list[Edit] = []
-    if annotations:
-        for document in parse_text(source):
-            if isinstance(document.root, MappingNode) and selection.holds(document.root):
-                edits += _annotate(document.root, annotations)
-    return apply_to_file(data, source, edits) or data
+
+    def change(document: Document) -> list[Edit]:
+        root = document.root
+        return _annotate(root, annotations) if isinstance(root, MappingNode) and selection.holds(root) else []
+
+    return rewrite(data, name, change) if annotations else data
 
 
 def _annotate(root: MappingNode, annotations: Mapping[str, str]) -> list[Edit]:

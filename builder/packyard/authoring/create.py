@@ -23,10 +23,9 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.proof import apply_to_file
+from packyard.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.proof import rewrite
 from packyard.yaml.splice import add
 from packyard.yaml.tree import Text, Tree
 
@@ -202,20 +201,22 @@ class _Binder:
     ) -> Creation:
         """Add the definitions, and return all that was done."""
         edits = add(krmfile.root, ("openAPI", "definitions"), entries)
-        self._keep(self.package.name, krmfile.edited(self.package.krmfile, edits))
+        recorded = krmfile.edited(self.package.krmfile, edits)
+        if recorded is not None:
+            self.files[self.package.name] = recorded
         return Creation(Plan(files=self.files), self.count, markers)
 
     def _bind_file(self, path: str, data: bytes) -> None:
         if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
             return
-        source = source_of(data, self.package.where + path)
-        edits: list[Edit] = []
-        for document in parse_text(source):
-            for child, dotted in _fields(document.root, ""):
-                if self.match(child, dotted):
-                    edits += self._bind(child)
-                    self.count += 1
-        self._keep(path, apply_to_file(data, source, edits))
+        new = rewrite(data, self.package.where + path, self._bind_document)
+        if new != data:
+            self.files[path] = new
+
+    def _bind_document(self, document: Document) -> list[Edit]:
+        matching = [child for child, path in _fields(document.root, "") if self.match(child, path)]
+        self.count += len(matching)
+        return [edit for child in matching for edit in self._bind(child)]
 
     def _bind(self, child: Child) -> list[Edit]:
         if isinstance(child.value, SequenceNode):
@@ -237,10 +238,6 @@ class _Binder:
                 f"for specified field path: [{' '.join(values)}], [{' '.join(self.values)}]"
             )
         self.values, self._listed = values, True
-
-    def _keep(self, path: str, new: bytes | None) -> None:
-        if new is not None:
-            self.files[path] = new
 
 
 def _fields(node: Node | None, path: str) -> Iterator[tuple[Child, str]]:

@@ -9,10 +9,10 @@ from packyard.authoring.annotate import Selection
 from packyard.authoring.create import NewSetter
 from packyard.errors import InputError
 from packyard.setters.inline import InlineDefinition, parse
-from packyard.yaml.document import parse_text, source_of, walk
+from packyard.yaml.document import walk
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Child, Document, Entry, MappingNode, Scalar, SequenceNode
-from packyard.yaml.proof import apply_to_file
+from packyard.yaml.proof import rewrite
 
 
 def creation(new: NewSetter, selection: Selection, *, partial: bool) -> Callable[[bytes, str], bytes]:
@@ -21,20 +21,14 @@ def creation(new: NewSetter, selection: Selection, *, partial: bool) -> Callable
     A setter that a field has already is replaced. A ``partial`` one stands for its value wherever a text holds it.
     """
 
-    def change(data: bytes, name: str) -> bytes:
-        if new.value.encode() not in data:
-            return data
-        source = source_of(data, name)
-        edits: list[Edit] = []
-        for document in parse_text(source):
-            for child, key in _fields(document) if selection.holds(document.root) else ():
-                if isinstance(child.value, Scalar) and new.field in ("", key):
-                    text = child.value.value
-                    found = new.value in text if partial else new.value == text
-                    edits += _bind(new, child, child.value, partial) if found else []
-        return apply_to_file(data, source, edits) or data
+    def bind(document: Document) -> Iterator[Edit]:
+        for child, key in _fields(document) if selection.holds(document.root) else ():
+            if isinstance(child.value, Scalar) and new.field in ("", key):
+                text = child.value.value
+                if new.value in text if partial else new.value == text:
+                    yield from _bind(new, child, child.value, partial)
 
-    return change
+    return lambda data, name: rewrite(data, name, bind) if new.value.encode() in data else data
 
 
 def _bind(new: NewSetter, child: Child, scalar: Scalar, partial: bool) -> list[Edit]:

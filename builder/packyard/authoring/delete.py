@@ -5,6 +5,8 @@ What `create` added goes again, byte for byte; other comments, and the values of
 
 from __future__ import annotations
 
+from functools import partial
+
 from packyard.authoring import place
 from packyard.errors import InputError, NotHereError
 from packyard.setters import comment
@@ -13,10 +15,10 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
-from packyard.yaml.document import find_comments, parse_text, source_of
+from packyard.yaml.document import find_comments
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode
-from packyard.yaml.proof import apply_to_file
+from packyard.yaml.proof import rewrite
 from packyard.yaml.splice import remove
 
 
@@ -49,12 +51,9 @@ def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substi
         files[package.name] = recorded
     for path, data in package.resources.items():
         if comment.is_marked(data):
-            source = source_of(data, package.where + path)
-            edits = []
-            for document in parse_text(source):
-                edits += _take_comments_out(document, krmfile.definitions, definition)
-            new = apply_to_file(data, source, edits)
-            if new is not None:
+            change = partial(_take_comments_out, definitions=krmfile.definitions, definition=definition)
+            new = rewrite(data, package.where + path, change)
+            if new != data:
                 files[path] = new
     return Plan(files=files)
 

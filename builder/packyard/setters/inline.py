@@ -16,10 +16,10 @@ from typing import Any
 
 from packyard.errors import InputError
 from packyard.setters import value as values
-from packyard.yaml.document import parse_file, source_of
+from packyard.yaml.document import parse_file
 from packyard.yaml.edit import Edit, exchange, replace_comment
-from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.proof import apply_to_file
+from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.proof import rewrite
 from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
 from packyard.yaml.span import properties
 
@@ -131,12 +131,13 @@ class InlineChange:
 
     def __call__(self, data: bytes, name: str) -> bytes:
         """Return a file with the value set where the recorded one stands."""
-        edits: list[Edit] = []
-        for scalar, flow in _scalars(name, data):
+        return rewrite(data, name, self._edits) if MARK in data else data
+
+    def _edits(self, document: Document) -> Iterator[Edit]:
+        for scalar, flow in _below(document.root, False):
             found = _definition(scalar)
             if found:
-                edits += self._set(scalar, found, flow)
-        return _applied(data, name, edits)
+                yield from self._set(scalar, found, flow)
 
     def _set(self, scalar: Scalar, found: InlineDefinition, flow: bool) -> list[Edit]:
         text = self._new_text(scalar.value, found)
@@ -194,7 +195,3 @@ def _lexeme(old: Scalar, text: str, declared: str, flow: bool) -> str:
     if declared != "string" and old.style == "plain" and fits_plain(text, flow=flow):
         return properties(old) + text
     return values.lexeme(old, text, "string" if declared == "string" else None, flow=flow)
-
-
-def _applied(data: bytes, name: str, edits: list[Edit]) -> bytes:
-    return (apply_to_file(data, source_of(data, name), edits) or data) if edits else data

@@ -17,7 +17,7 @@ from codecs import BOM_UTF8
 
 from packyard.errors import InputError
 from packyard.yaml.compare import Comparison, refused
-from packyard.yaml.document import parse_text
+from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.edit import Edit, apply, in_order
 from packyard.yaml.node import (
     Child,
@@ -32,11 +32,19 @@ from packyard.yaml.span import aliased, children_below, column
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 #: Lines that follow each other are parsed together up to so many characters.
 _TOGETHER = 1 << 16
+
+
+def rewrite(data: bytes, name: str, change: Callable[[Document], Iterable[Edit]]) -> bytes:
+    """Return a file with the edits that ``change`` makes of each of its documents; ``name`` is what errors call it."""
+    source = source_of(data, name)
+    documents = parse_text(source)
+    edits = [edit for document in documents for edit in change(document)]
+    return apply_to_file(data, source, edits, documents) or data
 
 
 def apply_to_file(
