@@ -13,7 +13,7 @@ import real
 from packyard.kubernetes import pods, schemas
 from packyard.kubernetes.pods import Path, Pod
 from packyard.kubernetes.schemas import Judge
-from packyard.yaml.document import parse
+from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Scalar
 
 POD = """\
@@ -108,7 +108,7 @@ def told(pod: Pod[Any]) -> dict[str, object]:
 
 def found(text: str) -> list[dict[str, object]]:
     """Tell of the pods in a text, which are the same in its value and in its nodes."""
-    (document,) = parse(text.encode(), "a.yaml")
+    document = parse_one(text.encode(), "a.yaml")
     assert isinstance(document.root, MappingNode)
     plain = list(map(told, pods.find(yaml.safe_load(text))))
     assert list(map(told, pods.find(document.root))) == plain
