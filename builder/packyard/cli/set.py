@@ -27,7 +27,6 @@ from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, Problem, UnavailableError, UsageError, refuse, shown
 from packyard.files.tree import Tree
 from packyard.options import folder
-from packyard.options.settings import holders, options_of, reach, switched_off
 from packyard.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(
@@ -70,7 +69,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
         state.tell_pending(Tree(directory))
     recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
     try:
-        beside = reach(directory, names, recursive=recursive)
+        beside = _beside(directory, names, recursive=recursive)
         changes = change_setters(
             directory,
             values,
@@ -100,6 +99,15 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     return 0
 
 
+def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
+    """Find the options that setting these names reaches."""
+    if not recursive and not folder.has_components(directory):
+        return None
+    from packyard.options.settings import reach  # most use cases have no option enabled
+
+    return reach(directory, names, recursive=recursive)
+
+
 def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
     """Return the values that the package of a directory was shipped with."""
     from packyard.bundle import shipped
@@ -112,12 +120,15 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     if not problem.missing:
         return None
     from packyard.bundle import shipped
+    from packyard.options.settings import switched_off
 
     return switched_off(directory, problem.missing) or shipped.find(directory).replacement(problem.missing)
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:
     """Say for which use cases a value of an option holds."""
+    from packyard.options.settings import holders, options_of
+
     found = folder.find(directory)
     for name in change.plan.counts if found else ():
         options = options_of(directory, name)

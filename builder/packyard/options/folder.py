@@ -97,6 +97,16 @@ def package_of(directory: Path) -> str:
     return found.package if found else paths.root_of(directory)
 
 
+def has_components(directory: Path) -> bool:
+    """Say whether a use case's kustomization may have components, by a search before a parse."""
+    from packyard.files import regular
+
+    for name in KUSTOMIZATIONS:
+        if (directory / name).is_file():
+            return b"components" in regular.read(directory / name)
+    return False
+
+
 def _is_within(folder: str, package: str) -> bool:
     return folder == package or folder.startswith(f"{package}/")
 

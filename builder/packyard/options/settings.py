@@ -15,7 +15,7 @@ from packyard.files.tree import Tree
 from packyard.options import component
 from packyard.options import folder as folders
 from packyard.options.component import Kustomization
-from packyard.options.folder import KUSTOMIZATIONS, Folder
+from packyard.options.folder import Folder, has_components
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import ListedSetter, list_setters
@@ -63,14 +63,14 @@ def read_enabled(directory: Path) -> list[OptionSetters]:
 
 def enabled(directory: Path, found: Folder) -> Collection[str]:
     """Return the names of the options that a use case has enabled."""
-    return component.read(Tree(directory), found).options if _may_have_any(directory) else ()
+    return component.read(Tree(directory), found).options if has_components(directory) else ()
 
 
 def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
     """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
     wanted, top = set(names), os.path.dirname(found.real)
     for use_case in found.use_cases():
-        if not _may_have_any(Path(use_case)):
+        if not has_components(Path(use_case)):
             continue
         seen = Folder(Path(use_case), found.real, found.package)
         try:
@@ -136,13 +136,3 @@ def _part(package: PackageFiles, prefix: str) -> PackageFiles:
     """Return a package with the resources of one folder alone."""
     resources = {path: data for path, data in package.resources.items() if path.startswith(prefix)}
     return PackageFiles(package.krmfile, resources, package.where, name=package.name)
-
-
-def _may_have_any(directory: Path) -> bool:
-    """Say whether a use case's kustomization may have components, by a search before a parse."""
-    from packyard.files import regular
-
-    for name in KUSTOMIZATIONS:
-        if (directory / name).is_file():
-            return b"components" in regular.read(directory / name)
-    return False

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from packyard.errors import InputError, Problem
-from packyard.setters import formats
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
@@ -125,8 +124,11 @@ def _is_same(one: object, other: object) -> bool:
 
 def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
     yield from islice(_faults_of_letters(where, value, schema), 1)  # as kustomize, which stops at the first
-    if value and not formats.admits(str(schema.get("format", "")), value):
-        yield f'{where} must be of type {schema["format"]}: "{value}"'
+    if value and "format" in schema:
+        from packyard.setters import formats  # not all definitions have a format
+
+        if not formats.admits(str(schema["format"]), value):
+            yield f'{where} must be of type {schema["format"]}: "{value}"'
 
 
 def _faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
@@ -148,8 +150,11 @@ def _faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> 
 def _faults_of_number(name: str, text: str, value: float, schema: Mapping[str, object]) -> Iterator[str]:
     where = f"{name} in body"
     form = str(schema.get("format", ""))
-    if form in ("port", "uid") and not formats.admits(form, str(value)):
-        yield f'{where} must be of type {form}: "{value}"'
+    if form in ("port", "uid"):
+        from packyard.setters import formats
+
+        if not formats.admits(form, str(value)):
+            yield f'{where} must be of type {form}: "{value}"'
     for key, word in (("maximum", "less"), ("minimum", "greater")):
         bound = schema.get(key)
         if is_number(bound):
