@@ -32,36 +32,11 @@ def test_names_all_that_an_mpi_job_needs_and_does_not_bring() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("api_version", "kind"),
-    [
-        *[("v1", "Service"), ("apps/v1", "Deployment"), ("batch/v1", "Job"), ("networking.k8s.io/v1", "Ingress")],
-        *[("rbac.authorization.k8s.io/v1", "Role"), ("kustomize.config.k8s.io/v1beta1", "Kustomization")],
-    ],
-)
-def test_kubernetes_serves_its_own_kinds(api_version: str, kind: str) -> None:
-    assert find([{"apiVersion": api_version, "kind": kind}]) == ()
-
-
-@pytest.mark.parametrize(
-    ("api_version", "kind", "name"),
-    [
-        ("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets.jobset.x-k8s.io"),
-        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "trainingruntimes.trainer.kubeflow.org"),
-        ("gateway.networking.k8s.io/v1", "Gateway", "gateways.gateway.networking.k8s.io"),
-        ("security.istio.io/v1", "AuthorizationPolicy", "authorizationpolicies.security.istio.io"),
-        ("serving.knative.dev/v1", "Ingress", "ingresses.serving.knative.dev"),
-        ("example.com/v1", "Gateway", "gateways.example.com"),
-    ],
-)
-def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -> None:
-    (requirement,) = find([{"apiVersion": api_version, "kind": kind}])
-    assert (requirement.kind, requirement.name) == ("CustomResourceDefinition", name)
-
-
-def test_a_train_job_needs_the_definition_of_what_is_made_of_it_too() -> None:
-    found = find([{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}])
-    assert [item.name for item in found] == ["jobsets.jobset.x-k8s.io", "trainjobs.trainer.kubeflow.org"]
+def test_a_kind_that_kubernetes_does_not_serve_needs_its_definition() -> None:
+    assert found("{apiVersion: batch/v1, kind: Job}") == []
+    assert found("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet}") == [
+        "CustomResourceDefinition jobsets.jobset.x-k8s.io"
+    ]
 
 
 def test_a_definition_that_is_brought_is_not_needed() -> None:

@@ -37,7 +37,7 @@ def _policy(root: MappingNode) -> Iterator[Finding]:
 
 @dataclass(slots=True)
 class _Variables:
-    """The variables of a container: where each is named, and its value; ``complete`` where there are no others."""
+    """The variables of a container: the place of each name, and its value; ``complete`` where it has no others."""
 
     named: dict[str, tuple[Node, int]] = field(default_factory=dict)
     values: dict[str, Node | None] = field(default_factory=dict)

@@ -162,7 +162,7 @@ def _is_below(path: str, others: set[str]) -> bool:
 
 
 def _indices(operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
-    """Find an index in a path without a test, at or below the item and before this, of which item it means."""
+    """Find an index in a path where no operation before tests the item, or a field of it."""
     node, path = operation.get(name), operation.text(name)
     steps = path.split("/")
     is_insertion = operation.text("op") == "add" and name == "path" and steps[-1] == "0"

@@ -161,5 +161,5 @@ def _missing(
         hint = suggest(name.value, own) or f"there is {', '.join(sorted(own))}"
         yield error("dangling-reference", name.source, name.start, message, hint)
     else:
-        hint = "ship it, or say that the cluster has it"
+        hint = "add it to the package, unless the cluster has it"
         yield warning("dangling-reference", name.source, name.start, message, hint)

@@ -15,7 +15,15 @@ BUILT_IN_GROUPS = frozenset(
             for group in (
                 *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
                 *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver"),
-                *("internal.apiserver", "networking", "node", "rbac.authorization", "resource", "scheduling"),
+                *(
+                    "internal.apiserver",
+                    "lifecycle",
+                    "networking",
+                    "node",
+                    "rbac.authorization",
+                    "resource",
+                    "scheduling",
+                ),
                 *("storage", "storagemigration"),
             )
         ),

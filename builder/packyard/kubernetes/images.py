@@ -37,7 +37,7 @@ class Image:
 
 
 def parse(reference: str) -> Image:
-    """Take a reference apart; whether it is a valid one is for `is_valid` to say."""
+    """Take a reference apart, also one that is not valid."""
     named, _, digest = reference.partition("@")
     path, slash, last = named.rpartition("/")
     last, _, tag = last.partition(":")  # behind the last slash, as a registry has its port before

@@ -58,7 +58,7 @@ _VALUE = Form(
 _SEGMENT = Form(re.compile(r"(?!\.\.?\Z)[^/%]+\Z"), "anything but slashes and percent signs", 253)
 _PORT = Form(re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*\Z"), "lower case letters, digits and dashes", 15)
 
-#: Kinds whose own name is no subdomain, and why: what it becomes.
+#: Kinds whose own name must be more than a subdomain, and what else it is used for.
 _KINDS: Mapping[Kind, tuple[Form, str]] = {
     (CORE, "Namespace"): (_LABEL, ""),
     (CORE, "Service"): (_HOST, ""),
@@ -146,7 +146,7 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
 
 
 def _hosts(job_set: JobSet) -> Iterator[Name]:
-    """Yield what becomes of the name of a JobSet, whoever makes it."""
+    """Yield the names that are made of that of a JobSet."""
     for each in job_set.pod_sets:
         after = (f"-{each.role}-", (each.replicas,), "-", each.sizes)
         yield Name(job_set.name, "the host of a pod", _LABEL, after)
