@@ -31,8 +31,7 @@ from packyard.source.compose import Composed, ComposedPackage, compose
 from packyard.source.package import Package, UseCase
 from packyard.source.patch import MisfitError
 from packyard.source.workspace import OPTIONS
-from packyard.work.reads import Reads
-from packyard.yaml.sharing import Sharing
+from packyard.work.memo import Memo
 from sample import some
 from served import Served
 
@@ -172,13 +171,12 @@ def composed_package(package: Package) -> ComposedPackage:
 
 
 _COMPOSED: dict[str, ComposedPackage] = {}
-_SHARING = Sharing()
+_MEMO = Memo()
 
 
 def _compose(name: str) -> ComposedPackage:
-    with Reads(real.REPOSITORY) as reads, _SHARING:
-        here = workspace.read(reads.root_dir)
-        return compose(here, packages.read(here, name))
+    here = workspace.read(real.REPOSITORY, _MEMO)
+    return compose(here, packages.read(here, name))
 
 
 def option_names(package: Package, use_case: UseCase) -> list[str]:
@@ -188,14 +186,12 @@ def option_names(package: Package, use_case: UseCase) -> list[str]:
 
 def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool:
     """Say whether options of a use case exclude each other, as their operations say."""
-    with Reads(real.REPOSITORY) as reads:
-        here = workspace.read(reads.root_dir)
-        objects = [SourceObject(root, "") for root in _roots(package.name, use_case.path)]
-        try:
-            for name in pair:
-                accumulate(parts.read(here.overlay_dir(OPTIONS, name), "Component"), objects)
-        except MisfitError:
-            return True
+    objects = [SourceObject(root, "") for root in _roots(package.name, use_case.path)]
+    try:
+        for name in pair:
+            accumulate(parts.read(CATALOGUE.sources, CATALOGUE.overlay_dir(OPTIONS, name), "Component"), objects)
+    except MisfitError:
+        return True
     return False
 
 

@@ -17,7 +17,7 @@ import pytest
 import tiny
 import workspaces
 from packyard.build import catalogue
-from packyard.build.catalogue import Packing, Plan
+from packyard.build.catalogue import Packing, Settings
 from packyard.build.composing import Composing
 from packyard.build.draft import MARK
 from packyard.build.packed import Packed
@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Path:
 def made_anew(root: Path, cache_dir: Path | None = None) -> object:
     """What a build of the package comes to: its bytes, or what is wrong."""
     try:
-        ((packed, fault),) = catalogue.pack(Plan(root_dir=root, version=VERSION, cache_dir=cache_dir), [NAME], on=None)
+        packed, fault = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
     except PackyardError as error:
         return str(error)
     assert not fault
@@ -57,7 +57,7 @@ def made_anew(root: Path, cache_dir: Path | None = None) -> object:
 
 def found(root: Path, cache_dir: Path) -> Packed | None:
     """What is kept for this version; what is kept for any version rests on the same."""
-    packing = Packing(Plan(root_dir=root, version=VERSION, cache_dir=cache_dir))
+    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))
     packed, draft = packing.find(NAME), packing.find_draft(NAME)
     assert (packed is None) is (draft is None)
     return packed
@@ -181,11 +181,11 @@ def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
 
 def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path) -> None:
     made_anew(root, tmp_path / "cache")
-    other = Plan(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
     assert Packing(other).find_draft(NAME)
-    ((packed, fault),) = catalogue.pack(other, [NAME], on=None)
+    packed, fault = Packing(other)(NAME)
     assert not fault
-    ((anew, _),) = catalogue.pack(Plan(root_dir=root, version="1.1"), [NAME], on=None)
+    anew, _ = Packing(Settings(root_dir=root, version="1.1"))(NAME)
     assert packed == anew == Packing(other).find(NAME)
     readme = {member.path: member.data for member in Bundle.open(packed.data).members}["README.md"]
     assert b"1.1" in readme
@@ -197,23 +197,22 @@ def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path
 
 def test_results_that_changed_places_in_the_cache_are_made_anew(tmp_path: Path) -> None:
     root, cache_dir = tiny.workspace(tmp_path / "ws"), tmp_path / "cache"
-    plans = [Plan(root_dir=root, version=version, cache_dir=cache_dir) for version in ("1.0", "2.0")]
-    anew = [catalogue.pack(plan, ["p"], on=None) for plan in plans]
+    several = [Settings(root_dir=root, version=version, cache_dir=cache_dir) for version in ("1.0", "2.0")]
+    anew = [Packing(settings)("p") for settings in several]
     entries = [file for file in cache_dir.rglob("*") if file.is_file()]
     one, other = (file for file in entries if file.read_bytes().partition(b"\n")[2].startswith(b'["p", "'))
     data = one.read_bytes()
     one.write_bytes(other.read_bytes())
     other.write_bytes(data)
-    assert [catalogue.pack(plan, ["p"], on=None) for plan in plans] == anew
+    assert [Packing(settings)("p") for settings in several] == anew
 
 
 def test_a_result_of_another_version_is_not_what_was_asked_for(tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "ws")
-    plans = [Plan(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
-    ((packed, _),) = catalogue.pack(plans[1], ["p"], on=None)
-    packing = Packing(plans[0])
-    assert packing.kept
-    packing.kept.keep(packing._key("bundle", "p", "1.0"), [], packed.to_bytes())
+    several = [Settings(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
+    packed, _ = Packing(several[1])("p")
+    packing = Packing(several[0])
+    packing.kept.keep(("bundle", "p", "1.0"), [], packed.to_bytes)
     assert packing.find("p") is None
     assert packing("p")[0].version == "1.0"
 
@@ -223,9 +222,9 @@ def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp
     file.write_text(file.read_text() + "{% if version == '1.0' %}it is the first one{% endif %}\n")
     first = made_anew(root, tmp_path / "cache")
     assert first == made_anew(root)
-    other = Plan(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
     assert Packing(other).find_draft(NAME) is None
-    ((packed, _),) = catalogue.pack(other, [NAME], on=None)
+    packed, _ = Packing(other)(NAME)
     assert isinstance(first, Packed)
     readmes = [member.data for item in (first, packed) for member in Bundle.open(item.data).members
                if member.path == "README.md"]  # fmt: skip
@@ -237,7 +236,7 @@ def test_another_version_or_other_code_finds_nothing(
 ) -> None:
     made_anew(root, tmp_path)
     assert found(root, tmp_path)
-    assert Packing(Plan(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
+    assert Packing(Settings(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
     monkeypatch.setattr(catalogue.code, "digest", lambda _: "sha256:other")
     assert found(root, tmp_path) is None
 
@@ -248,11 +247,12 @@ def test_only_what_depends_on_an_overlay_is_made_again(tmp_path: Path) -> None:
     text = (root / "packages" / second / "package.yaml").read_text()
     assert text.count("    - user-mounted-nfs\n") == 2
     (root / "packages" / second / "package.yaml").write_text(text.replace("    - user-mounted-nfs\n", ""))
-    plan = Plan(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache")
-    catalogue.pack(plan, [first, second], on=None)
+    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache"))
+    for name in (first, second):
+        packing(name)
     (file, *_) = (root / "overlays/storage/user-mounted-nfs").glob("*.y*ml")
     file.write_bytes(file.read_bytes() + b"# more\n")
-    assert [Packing(plan).find(name) is None for name in (first, second)] == [True, False]
+    assert [Packing(packing.settings).find(name) is None for name in (first, second)] == [True, False]
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +363,7 @@ def test_a_cache_that_cannot_be_written_is_told_of_and_does_no_harm(root: Path, 
     (tmp_path / "file").touch()
     process = packyard(*build(root, tmp_path / "out"), XDG_CACHE_HOME=str(tmp_path / "file"))
     assert process.returncode == 0
-    assert process.stderr == f"{tmp_path}/file/packyard: nothing can be kept: Not a directory\n"
+    assert process.stderr == f"{tmp_path}/file/packyard: results cannot be cached: Not a directory\n"
     assert list(tars(process.stdout)) == [NAME]
 
 

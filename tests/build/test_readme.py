@@ -10,11 +10,12 @@ import pytest
 from packyard.build.documented import abbreviate
 from packyard.build.readme import only_prints, render
 from packyard.errors import InputError
+from packyard.work.memo import Memo
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
     fragments = [("a.md", "\n# {{ name }}\n\n\n"), ("empty.md", "{# nothing #}\n"), ("b.md", "text & <b>")]
-    assert render(fragments, {"name": "bert"}) == b"# bert\n\ntext & <b>\n"
+    assert render(fragments, {"name": "bert"}, Memo()) == b"# bert\n\ntext & <b>\n"
 
 
 PRINTS = [
@@ -41,24 +42,24 @@ USES = [
 @pytest.mark.parametrize("text", PRINTS)
 def test_what_is_only_printed_can_be_put_in_later(text: str) -> None:
     fragments = [("a.md", text), ("b.md", "b")]
-    assert only_prints("version", fragments)
-    later = render(fragments, {"x": [1, 2], "version": "MARK"}).replace(b"MARK", b"1.0")
-    assert later == render(fragments, {"x": [1, 2], "version": "1.0"})
+    assert only_prints("version", fragments, Memo())
+    later = render(fragments, {"x": [1, 2], "version": "MARK"}, Memo()).replace(b"MARK", b"1.0")
+    assert later == render(fragments, {"x": [1, 2], "version": "1.0"}, Memo())
 
 
 @pytest.mark.parametrize("text", USES)
 def test_what_does_more_than_print_is_found(text: str) -> None:
-    assert not only_prints("version", [("a.md", text)])
-    assert only_prints("other", [("a.md", text)])
+    assert not only_prints("version", [("a.md", text)], Memo())
+    assert only_prints("other", [("a.md", text)], Memo())
 
 
 def test_control_lines_leave_no_trace() -> None:
     text = "list:\n  {% for item in items %}\n- {{ item }}\n  {% endfor %}\nend\n"
-    assert render([("a.md", text)], {"items": ["x", "y"]}) == b"list:\n- x\n- y\nend\n"
+    assert render([("a.md", text)], {"items": ["x", "y"]}, Memo()) == b"list:\n- x\n- y\nend\n"
 
 
 def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
-    assert render([("a.md", "a\r\nb\r\n")], {}) == b"a\nb\n"
+    assert render([("a.md", "a\r\nb\r\n")], {}, Memo()) == b"a\nb\n"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
 )
 def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
     with pytest.raises(InputError, match=rf"^docs/a\.md:{line}: .*({message})"):
-        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}})
+        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}}, Memo())
 
 
 @pytest.mark.parametrize(
@@ -85,8 +86,8 @@ def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) 
 )
 def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
     with pytest.raises(InputError, match="takes numbers up to"):
-        render([("a.md", text)], {})
-    assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}) == b"../../../422563\n"
+        render([("a.md", text)], {}, Memo())
+    assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}, Memo()) == b"../../../422563\n"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
     [("a|b`c``", r"``` a\|b`c`` ```"), ("5", "`5`"), ("", ""), (None, ""), ("one\n\n  two", "`one two`")],
 )
 def test_a_cell_of_a_table_survives_any_value(value: object, shown: str) -> None:
-    assert render([("a.md", "| {{ rows[0] | code | cell }} |")], {"rows": [value]}).decode() == f"| {shown} |\n"
+    assert render([("a.md", "| {{ rows[0] | code | cell }} |")], {"rows": [value]}, Memo()).decode() == f"| {shown} |\n"
 
 
 def test_jinja_is_not_imported_before_it_is_needed() -> None:

@@ -9,9 +9,10 @@ import pytest
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
-from packyard.setters.listing import Counts, list_setters
+from packyard.setters.listing import list_setters
 from packyard.setters.packages import read_package
 from packyard.setters.plan import Copies
+from packyard.work.memo import Memo
 
 KRMFILE = """\
 openAPI:
@@ -78,11 +79,11 @@ def test_what_is_wrong_with_one_of_two_packages_with_equal_definitions_is_told_o
 def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:
     tree = Tree(make(tmp_path, a=BOUND, b=BOUND, c=BOUND + 'y: old # {"$openapi":"V"}\n', d=BOUND))
     (tmp_path / "d/Krmfile").write_text(KRMFILE.replace("type: string", "type: array"), "utf-8")
-    copies, known = Copies(), Counts()
+    copies, memo = Copies(), Memo()
     listed = []
     for name in "abcd":
         files = read_package(tree, name)
-        listed += list_setters(files, copies.read_krmfile(files).definitions, known)
+        listed += list_setters(files, copies.read_krmfile(files).definitions, memo)
     assert [(row.count, row.setter.file) for row in listed] == [
         (1, f"{tmp_path}/a/Krmfile"),
         (1, f"{tmp_path}/b/Krmfile"),

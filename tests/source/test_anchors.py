@@ -9,6 +9,7 @@ import yaml
 
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
+from packyard.source.sources import Sources
 
 BASE = """\
 apiVersion: example.com/v1
@@ -35,7 +36,7 @@ def composed(folder: Path, *operations: str, base: str = BASE) -> str:
     listed = "".join(f"    - {each}\n" for each in operations)
     patches = f"patches:\n- target: {{kind: Run}}\n  patch: |-\n{listed}" if operations else ""
     (folder / "kustomization.yaml").write_text(HEAD + patches)
-    (item,) = accumulate(parts.read(folder, "Kustomization"))
+    (item,) = accumulate(parts.read(Sources(folder), "", "Kustomization"))
     return item.write().decode()
 
 

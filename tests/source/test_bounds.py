@@ -114,7 +114,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "thousands of faults": (
         base("".join(f"key{number}: x\n" for number in range(3000))),
-        f"{BASE}:3:1: key0: is no known key",
+        f"{BASE}:3:1: key0: is not a known key",
     ),
     "thousands of missing files": (
         base(f"resources: [{', '.join(f'gone{number}.yaml' for number in range(3000))}]\n"),

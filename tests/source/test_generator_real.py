@@ -10,6 +10,7 @@ import reading
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
+from packyard.source.sources import Sources
 from packyard.yaml import layout
 from served import Served
 
@@ -29,7 +30,7 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp
         (theirs / f"f{number}.sh").write_bytes(text.encode())
     files = ", ".join(f"f{number}.sh" for number in range(len(TEXTS)))
     (theirs / "kustomization.yaml").write_text(HEADER + ENTRY.format(files=files, flag="true"))
-    (item,) = accumulate(parts.read(theirs, "Kustomization"))
+    (item,) = accumulate(parts.read(Sources(theirs), "", "Kustomization"))
     (ours / "map.yaml").write_bytes(layout.write(item.root))
     (ours / "kustomization.yaml").write_text(HEADER + "resources:\n- map.yaml\n")
     assert reading.built(served5, ours) == reading.built(served5, theirs)
@@ -38,7 +39,7 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp
 @pytest.mark.parametrize(
     ("files", "flag", "message"),
     [
-        ("run.sh", "false", "options.disableNameSuffixHash: has to be true"),
+        ("run.sh", "false", "options.disableNameSuffixHash: must be true"),
         ("other.sh", "true", "files: no file 'other.sh' here"),
         ("", "true", "files: is missing"),
     ],
@@ -49,4 +50,4 @@ def test_what_kustomize_would_name_otherwise_or_not_find_is_refused(
     (tmp_path / "run.sh").write_text("true\n")
     (tmp_path / "kustomization.yaml").write_text(HEADER + ENTRY.format(files=files, flag=flag))
     with pytest.raises(InputError, match=message):
-        parts.read(tmp_path, "Kustomization")
+        parts.read(Sources(tmp_path), "", "Kustomization")

@@ -132,7 +132,7 @@ FAULTS = {
     "a file that nothing names": ({"more.yaml": LABEL}, "options/queue/more.yaml: is not named by the kustomization"),
     "no component": (
         {"kustomization.yaml": COMPONENT.replace("Component", "Kustomization") + PATCHES},
-        "options/queue/kustomization.yaml:3:7: kind: has to be Component",
+        "options/queue/kustomization.yaml:3:7: kind: must be Component",
     ),
 }
 

@@ -10,6 +10,7 @@ import yaml
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.compose import accumulate
+from packyard.source.sources import Sources
 from packyard.yaml import layout
 from served import Served
 
@@ -134,7 +135,8 @@ def judge(served5: Served, tmp_path: Path, entry: str, *, base: str = BASE) -> s
     (tmp_path / "kustomization.yaml").write_text(header + listed, "utf-8")
     done = served5("build", tmp_path)
     assert done.returncode == 0, done.stderr
-    composed = [layout.write(item.root).decode() for item in accumulate(parts.read(tmp_path, "Kustomization"))]
+    part = parts.read(Sources(tmp_path), "", "Kustomization")
+    composed = [layout.write(item.root).decode() for item in accumulate(part)]
     built = tmp_path / "built"
     built.mkdir()
     for number, text in enumerate(composed):
@@ -213,8 +215,8 @@ def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tm
         (inline(HEAD.replace("web", "other")), "no Deployment 'other'"),
         (inline(HEAD + "spec:\n  $patch: delete\n"), r"\$patch is not supported"),
         (inline("- op: remove\n  path: /x", "target: {labelSelector: a==b=c}"), "must be a label selector"),
-        (inline("- op: remove\n  path: /x", "target: {labels: a}"), "labels: is no known key"),
-        (inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n", "namePrefix: is no known key"),
+        (inline("- op: remove\n  path: /x", "target: {labels: a}"), "labels: is not a known key"),
+        (inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n", "namePrefix: is not a known key"),
     ],
 )
 def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, message: str) -> None:
@@ -224,7 +226,7 @@ def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, 
         "utf-8",
     )
     with pytest.raises(InputError, match=message) as refused:
-        accumulate(parts.read(tmp_path, "Kustomization"))
+        accumulate(parts.read(Sources(tmp_path), "", "Kustomization"))
     assert all("kustomization.yaml" in problem.file and problem.line for problem in refused.value.problems)
 
 
@@ -268,7 +270,7 @@ def test_replacements_give_the_objects_of_kustomize(served5: Served, tmp_path: P
         ("{source: {kind: Custom}, targets: [{select: {kind: Job}}]}", "needs select and fieldPaths"),
         (
             "{source: {kind: Custom}, targets: [{select: {kind: Job}, fieldPaths: [a], options: {create: true}}]}",
-            "options: is no known key",
+            "options: is not a known key",
         ),
         ("{path: gone.yaml}", "no file 'gone.yaml'"),
     ],
@@ -280,5 +282,5 @@ def test_a_replacement_that_leads_nowhere_is_refused_by_its_place(entry: str, me
         f"resources:\n- base.yaml\nreplacements:\n- {entry}\n"
     )
     with pytest.raises(InputError, match=message) as refused:
-        accumulate(parts.read(tmp_path, "Kustomization"))
+        accumulate(parts.read(Sources(tmp_path), "", "Kustomization"))
     assert all("kustomization.yaml" in problem.file and problem.line == 6 for problem in refused.value.problems)

@@ -9,12 +9,10 @@ import workspaces
 from packyard.source import package, workspace
 from packyard.source.accumulate import Object
 from packyard.source.compose import compose
-from packyard.yaml import aliases, sharing
-from packyard.yaml.document import parse_shared, parse_text
+from packyard.work.memo import Memo
+from packyard.yaml import aliases
+from packyard.yaml.document import parse_text
 from packyard.yaml.node import Child, Comment, Document, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.sharing import Sharing, once
-
-CATALOGUE = workspace.read(real.REPOSITORY)
 
 
 def drawn(thing: object) -> object:
@@ -37,24 +35,25 @@ def drawn(thing: object) -> object:
 
 @pytest.mark.parametrize("name", ["mnist-fp32-training-k8s", "resnet50v1-5-fp32-training-k8s"])
 def test_composing_changes_no_text_that_is_shared(name: str) -> None:
-    shared = Sharing()
-    with shared:
-        composed = compose(CATALOGUE, package.read(CATALOGUE, name))
-        again = compose(CATALOGUE, package.read(CATALOGUE, name))
+    memo = Memo()
+    here = workspace.read(real.REPOSITORY, memo)
+    composed = compose(here, package.read(here, name))
+    again = compose(here, package.read(here, name))
     assert again.files == composed.files
-    documents = {key: made for key, made in shared._own.items() if key[0] in ("documents", "aliases")}
+    documents = {key: made for key, made in memo._made.items() if key[0] in ("documents", "aliases")}
     assert len(documents) > 20
     for (kind, source, text), made in documents.items():
         read = aliases.read if kind == "aliases" else parse_text
         assert drawn(made) == drawn(read(Source(source, text))), source
 
 
-def test_composes_the_same_without_sharing() -> None:
+def test_composes_the_same_with_a_memo_that_forgets() -> None:
     name = workspaces.names()[0]
-    composed = compose(CATALOGUE, package.read(CATALOGUE, name))
-    with Sharing():
-        shared = compose(CATALOGUE, package.read(CATALOGUE, name))
-    assert composed.files == shared.files
+    files = []
+    for memo in (Memo(), Memo(limit=1)):
+        here = workspace.read(real.REPOSITORY, memo)
+        files.append(compose(here, package.read(here, name)).files)
+    assert files[0] == files[1]
 
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"
@@ -90,29 +89,3 @@ def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before
         assert b"name: b" in both[changed].write()
     if not before:
         assert drawn(document) == drawn_before
-
-
-def test_remembers_only_within_and_goes_on_where_it_is_entered_again() -> None:
-    source = Source("a.yaml", "a: b\n")
-    assert parse_shared(source) is not parse_shared(source)
-    shared = Sharing()
-    with shared:
-        first = parse_shared(source)
-        with Sharing():
-            assert parse_shared(Source("a.yaml", "a: b\n")) is first
-        assert parse_shared(Source("b.yaml", "a: b\n")) is not first
-    assert parse_shared(source) is not first
-    with shared:
-        assert parse_shared(source) is first
-
-
-def test_forgets_what_was_used_least_recently(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "_LIMIT", 2)
-    made: list[str] = []
-
-    def make(name: str) -> str:
-        return once(name, lambda: made.append(name) or name)
-
-    with Sharing():
-        assert [make(name) for name in "abacab"] == list("abacab")
-    assert made == list("abcb")

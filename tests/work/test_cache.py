@@ -102,7 +102,7 @@ def test_does_not_find_what_was_deleted_and_keeps_it_again(tmp_path: Path) -> No
 
 def test_says_why_it_cannot_keep_and_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UnavailableError, match="nothing can be kept: Not a directory"):
+    with pytest.raises(UnavailableError, match="results cannot be cached: Not a directory"):
         Cache(tmp_path / "file").put(KEY, b"one")
     assert Cache(tmp_path / "file").get(KEY) is None
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from packyard.digest import Digest
+from packyard.source.sources import Observed
 from packyard.work.cache import Cache
 from packyard.work.kept import Kept
-from packyard.work.reads import Observed
 
-KEY = Digest.of(b"key")
+KEY = ("key",)
 ODD = (
     *(b"x", b"5", b"null", b"[]", b"[[]]", b"[[1]]", b"{}", b'[{"a": 1}]', b"[[[], 5]]", b'[[[], "no digest"]]'),
     *(b'[[[[1]], "a"]]', b'[[[["bytes", 5, 5]], 7]]', b"[" * 100_000, b"\xff", b'[[[["who", "a", "b"]], "a"]]'),
@@ -22,14 +22,15 @@ ODD = (
 @pytest.fixture
 def kept(tmp_path: Path) -> Kept:
     (tmp_path / "root").mkdir()
-    return Kept(Cache(tmp_path / "cache"), Observed(tmp_path / "root"))
+    return Kept(cache=Cache(tmp_path / "cache"), code=None, agrees=Observed(tmp_path / "root").agrees)
 
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_an_entry_of_another_form_is_not_found_and_its_result_kept_anew(odd: bytes, kept: Kept) -> None:
-    kept.cache.put(KEY, odd)
+    assert kept.cache
+    kept.cache.put(kept.key(KEY), odd)
     assert kept.find(KEY, bytes) is None
-    kept.keep(KEY, [], b"result")
+    kept.keep(KEY, [], lambda: b"result")
     found = kept.find(KEY, bytes)
     assert found
     assert found.result == b"result"
@@ -37,5 +38,17 @@ def test_an_entry_of_another_form_is_not_found_and_its_result_kept_anew(odd: byt
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_a_result_that_its_reader_cannot_read_is_not_found(odd: bytes, kept: Kept) -> None:
-    kept.keep(KEY, [], odd)
+    kept.keep(KEY, [], lambda: odd)
     assert kept.find(KEY, lambda data: [text.upper() for text, _ in json.loads(data)["texts"].items()]) is None
+
+
+def test_without_a_cache_nothing_is_made_to_be_kept_and_nothing_found(kept: Kept) -> None:
+    alone = Kept(cache=None, code=None, agrees=kept.agrees)
+    assert alone.keep(KEY, [], lambda: pytest.fail("is made")) == ""
+    assert alone.find(KEY, bytes) is None
+
+
+def test_a_result_of_other_code_is_not_found(kept: Kept) -> None:
+    kept.keep(KEY, [], lambda: b"result")
+    assert kept.find(KEY, bytes)
+    assert Kept(cache=kept.cache, code=Digest.of(b"other"), agrees=kept.agrees).find(KEY, bytes) is None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.bundle.manifest import ShippedUseCase
-from packyard.kubernetes import images, pod_security, pods
+from packyard.kubernetes import images
 from packyard.kubernetes.lenient import mapping, text
 from packyard.setters.definition import Setter
 from packyard.source.compose import Composed, ComposedPackage
@@ -98,7 +98,7 @@ def context(
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
         "required": required(use_cases),
-        "levels": levels(use_cases, objects),
+        "levels": levels(use_cases),
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
         "options": options(composed.options.all, use_cases),
@@ -166,16 +166,14 @@ def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ..
     ]
 
 
-def levels(
-    use_cases: Sequence[DocumentedUseCase], objects: Mapping[str, Sequence[Mapping[str, object]]]
-) -> list[tuple[str, tuple[str, ...]]]:
+def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
     found: dict[str, list[str]] = {}
-    for path, each in objects.items():
-        level = pod_security.find(pods.find_all(each))
-        if level and level.name != "restricted":
-            found.setdefault(level.name, []).append(path)
+    for use_case in use_cases:
+        for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
+            if kind == "PodSecurity" and name != "restricted":
+                found.setdefault(name, []).append(use_case.path)
     return [(level, _patterns(paths, everywhere)) for level, paths in sorted(found.items())]
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packyard.errors import InputError, Problem
-from packyard.yaml.sharing import once
+from packyard.work.memo import Memo
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -27,28 +27,27 @@ if TYPE_CHECKING:
 _LARGEST = 1000  # operand of a multiplication in a fragment
 
 
-def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
+def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
     """Render ``fragments``, pairs of file name and text, and join them with one blank line; empty ones are left out.
 
     An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
     """
-    environment = once("readme", _environment)
-    rendered = (_render(environment, file, text, context).strip("\n") for file, text in fragments)
+    rendered = (_render(file, text, context, memo).strip("\n") for file, text in fragments)
     return ("\n\n".join(filter(None, rendered)) + "\n").encode()
 
 
-def only_prints(name: str, fragments: Iterable[tuple[str, str]]) -> bool:
+def only_prints(name: str, fragments: Iterable[tuple[str, str]], memo: Memo) -> bool:
     """Say whether all that fragments do with a variable is to print it, so that it can be put in when it is known."""
-    return all(once(("only prints", name, text), partial(_only_prints, name, text)) for _, text in fragments)
+    return all(memo.once(("only prints", name, text), partial(_only_prints, name, text, memo)) for _, text in fragments)
 
 
-def _only_prints(name: str, text: str) -> bool:
+def _only_prints(name: str, text: str, memo: Memo) -> bool:
     if name not in text:
         return True
     from jinja2 import TemplateSyntaxError
 
     try:
-        return not _uses(name, once("readme", _environment).parse(text))
+        return not _uses(name, memo.once("readme", _environment).parse(text))
     except TemplateSyntaxError:  # which rendering it tells of
         return False
 
@@ -100,18 +99,19 @@ def _printed(value: object) -> object:
     return value
 
 
-def _template(environment: Environment, file: str, text: str) -> Template:
+def _template(file: str, text: str, memo: Memo) -> Template:
     from jinja2 import Template
 
+    environment = memo.once("readme", _environment)
     code = environment.compile(text, filename=file)
     return Template.from_code(environment, code, dict(environment.globals))
 
 
-def _render(environment: Environment, file: str, text: str, context: Mapping[str, object]) -> str:
+def _render(file: str, text: str, context: Mapping[str, object], memo: Memo) -> str:
     from jinja2 import TemplateSyntaxError
 
     try:
-        return once(("fragment", file, text), lambda: _template(environment, file, text)).render(context)
+        return memo.once(("fragment", file, text), lambda: _template(file, text, memo)).render(context)
     except TemplateSyntaxError as error:
         raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
     except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …

@@ -24,11 +24,11 @@ _ASIDE = ".aside"  # no package has such a name
 
 @contextmanager
 def staging(out_dir: Path) -> Iterator[Path]:
-    """Name a folder in ``out_dir`` to stage in; take it away afterwards, with an ``out_dir`` made and empty."""
+    """Name a folder in ``out_dir`` to stage in; remove it afterwards, and an ``out_dir`` that was made and is empty."""
     missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        if not os.access(out_dir, os.W_OK):  # what is there may be all that is wanted
+        if not os.access(out_dir, os.W_OK):  # a build that is there may be the one that is wanted
             yield out_dir / ".packyard-none"
             return
         lock = os.open(out_dir, os.O_RDONLY | os.O_DIRECTORY)
@@ -40,7 +40,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
             try:
                 yield stage_dir
             finally:
-                shutil.rmtree(stage_dir, ignore_errors=True)  # what cannot go now goes with the next build
+                shutil.rmtree(stage_dir, ignore_errors=True)  # the next build removes what is left
         finally:
             os.close(lock)
     except OSError as error:

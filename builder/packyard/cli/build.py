@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     workspace.check_target(out_dir)
     if arguments.kustomization:
         return _kustomizations(workspace, names, out_dir, arguments.output)
-    plan = fanout.plan(arguments, workspace)
+    settings = fanout.settings(arguments, workspace)
     engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
-        built = catalogue.build(plan, names, out_dir, on=engine, done=done)
-    fanout.finish(plan.cache_dir, (item.fault for item in built))
+        built = catalogue.build(settings, names, out_dir, on=engine, done=done)
+    fanout.finish(settings.cache_dir, (item.fault for item in built))
     if arguments.output == "json":
         output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
                              "size": item.size} for item in built])  # fmt: skip
@@ -54,19 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
     from packyard.build import tree
     from packyard.source import compose, kustomization, package
-    from packyard.source import workspace as sources_of
-    from packyard.work.reads import Reads
 
     folders: dict[str, dict[str, bytes]] = {}
-    with Reads(workspace.root_dir) as reads:
-        here = sources_of.read(reads.root_dir)
-        for name in names:
-            described = package.read(here, name)
-            for use_case in described.use_cases:
-                path = f"{name}/{use_case.path}"
-                compose.plain(here, described, use_case)  # refuses what kustomize would refuse later
-                written = kustomization.write(here, use_case, out_dir.resolve() / path)
-                folders[path] = {"kustomization.yaml": written}
+    for name in names:
+        described = package.read(workspace, name)
+        for use_case in described.use_cases:
+            path = f"{name}/{use_case.path}"
+            compose.plain(workspace, described, use_case)  # refuses what kustomize would refuse later
+            written = kustomization.write(workspace, use_case, out_dir.resolve() / path)
+            folders[path] = {"kustomization.yaml": written}
     made = [out_dir / path for path in tree.write_folders(folders, out_dir)]
     if form == "json":
         output.json_result([{"directory": str(folder)} for folder in made])

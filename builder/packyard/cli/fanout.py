@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
 
-from packyard.build.catalogue import Plan
+from packyard.build.catalogue import Settings
 from packyard.cli import output, state
 from packyard.errors import UsageError
 from packyard.source.workspace import Workspace
@@ -32,10 +32,10 @@ def add_cache_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-cache", action="store_true", help="rebuild everything; do not cache")
 
 
-def plan(arguments: argparse.Namespace, workspace: Workspace) -> Plan:
+def settings(arguments: argparse.Namespace, workspace: Workspace) -> Settings:
     """Return how packages are to be built."""
     cache_dir = None if arguments.no_cache else state.cache_dir()
-    return Plan(root_dir=workspace.root_dir, version=arguments.version, cache_dir=cache_dir)
+    return Settings(root_dir=workspace.root_dir, version=arguments.version, cache_dir=cache_dir)
 
 
 def engine(arguments: argparse.Namespace, names: Sequence[str]) -> Engine | None:

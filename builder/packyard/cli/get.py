@@ -53,8 +53,7 @@ def _fetch(channel: str, reference: str) -> Bundle:
 
 
 def _carried(reference: str) -> Bundle:
-    from packyard.build import catalogue
-    from packyard.build.catalogue import Plan
+    from packyard.build.catalogue import Packing, Settings
     from packyard.source import workspace
 
     asked = Reference.parse(reference)
@@ -62,8 +61,8 @@ def _carried(reference: str) -> Bundle:
     if asked.version is not None and not same(asked.version, __version__):
         hint = "name a channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
-    plan = Plan(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
-    ((packed, fault),) = catalogue.pack(plan, [asked.name], on=None)
+    settings = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
+    packed, fault = Packing(settings)(asked.name)
     if fault:
         output.warning(fault)
     return Bundle.open(packed.data, what=packed.name)

@@ -34,13 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
         workspace.check_target(Path(arguments.to))
     names = sources.names(arguments, workspace)
     channel = open_channel(arguments.to)
-    plan = fanout.plan(arguments, workspace)
+    settings = fanout.settings(arguments, workspace)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         engine = fanout.engine(arguments, names)
         with output.progress(names) as progress:
-            packed = catalogue.pack_into(plan, names, Path(folder), on=engine, done=progress)
-        fanout.finish(plan.cache_dir, (item.fault for item in packed))
-        done = publish(channel, [item.file for item in packed])
+            packed = catalogue.pack_into(settings, names, Path(folder), on=engine, done=progress)
+        fanout.finish(settings.cache_dir, (item.fault for item in packed))
+        done = publish(channel, [Path(folder, f"{item.name}.tar.gz") for item in packed])
     if arguments.output == "json":
         output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
         return 0

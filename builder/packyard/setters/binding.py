@@ -18,7 +18,6 @@ from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.comment import DefinitionRef, parse
 from packyard.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.sharing import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,7 @@ class Binding:
 
 def find(document: Document) -> list[Binding]:
     """Return every bound field of a document in the order of the text."""
-    root, source = document.root, document.source
-    if root is None:
-        return []
-    return once(("bindings", source.name, source.text, document.start), lambda: list(_find(root, (), False)))
+    return list(_find(document.root, (), False)) if document.root else []
 
 
 def path_text(path: tuple[Step, ...]) -> str:

@@ -14,7 +14,6 @@ from packyard.setters import value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.yaml import block, items
-from packyard.yaml.document import count_aliases
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import implicit_type
@@ -49,7 +48,6 @@ class FieldEdits:
         self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
         self.changes: list[FieldChange] = []
-        self._aliases: dict[int, int] | None = None
 
     def visit(self, document: Document) -> None:
         """Set the fields of a document."""
@@ -88,16 +86,8 @@ class FieldEdits:
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)
         path = bindings.path_text(bound.path)
-        aliases = self._count_aliases(bound.node)
+        aliases = bound.node.source.aliases.get(bound.node.start, 0)
         self.changes.append(FieldChange(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
-
-    def _count_aliases(self, node: Scalar | SequenceNode) -> int:
-        """Return how many places follow a field; a file is looked through once, and only if a field has an anchor."""
-        if not node.anchor:
-            return 0
-        if self._aliases is None:
-            self._aliases = count_aliases(node.source)
-        return self._aliases.get(node.start, 0)
 
 
 def sets(definition: Setter | Substitution, node: Node) -> bool:

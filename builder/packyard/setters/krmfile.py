@@ -25,7 +25,6 @@ from packyard.yaml.edit import Edit
 from packyard.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
 from packyard.yaml.scalar import double_quoted, quoted, single_quoted
-from packyard.yaml.sharing import once
 from packyard.yaml.span import aliased
 from packyard.yaml.splice import change
 from packyard.yaml.tree import Tree, Written, double, in_brackets
@@ -33,7 +32,7 @@ from packyard.yaml.values import is_null, to_value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    pass
+    from packyard.work.memo import Memo
 
 
 NAME = "Krmfile"
@@ -130,9 +129,11 @@ class Krmfile:
         )
 
 
-def parse_krmfile(source: Source) -> Krmfile:
-    """Parse a Krmfile; within `Sharing` one of equal text and name is the same."""
-    return once(("krmfile", source.name, source.text), lambda: Krmfile(source))
+def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:
+    """Parse a Krmfile; with a memo once."""
+    return (
+        Krmfile(source) if memo is None else memo.once(("krmfile", source.name, source.text), lambda: Krmfile(source))
+    )
 
 
 def _section(root: MappingNode) -> MappingNode | None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
-from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.exact import is_number
 from packyard.setters.fieldedits import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.yaml.document import decode, parse_shared
-from packyard.yaml.node import Scalar, Source
-from packyard.yaml.sharing import once
+from packyard.work.memo import once
+from packyard.yaml.document import parse_text, source_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from packyard.setters.rules.rule import Rule
+    from packyard.work.memo import Memo
 
 #: kpt's names of types, which are those of YAML, in the words of a definition.
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
@@ -53,55 +53,37 @@ def list_rules(package: PackageFiles) -> list[ListedRule]:
     return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in found]
 
 
-#: The counts of files that were met before, by the bytes of their Krmfile and their own.
-Counts = dict[tuple[bytes, bytes], Counter[str]]
-
-
 def list_setters(
-    package: PackageFiles, definitions: Definitions | None = None, known: Counts | None = None
+    package: PackageFiles, definitions: Definitions | None = None, memo: Memo | None = None
 ) -> list[ListedSetter]:
     """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already.
 
-    ``known`` is one for all packages of a run: what is learned of a file is kept there for its copies.
+    ``memo`` is that of a run over many packages: the fields of a file are counted once for all its copies.
     """
     definitions = definitions or read_krmfile(package).definitions
-    counts = count_fields(package, definitions, known)
+    counts = count_fields(package, definitions, memo)
     found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
     return sorted([*found, *_tagged(package)], key=lambda listed: listed.setter.name)
 
 
-def count_fields(package: PackageFiles, definitions: Definitions, known: Counts | None = None) -> Counter[str]:
+def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
     """Count, per setter, the fields that a set of it would write."""
-    known = {} if known is None else known
     counts: Counter[str] = Counter()
     for path, data in package.resources.items():
         if comment.is_marked(data):
-            key = (package.krmfile, data)
-            if key not in known:
-                known[key] = _count_in(package.where + path, data, definitions)
-            counts.update(known[key])
+            key = ("fields", package.krmfile, data)
+            counts.update(once(memo, key, partial(_count_in, package.where + path, data, definitions)))
     return counts
 
 
 def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
-    text = decode(data, name)[1]
     counts: Counter[str] = Counter()
-    for bound, count in once(("bound", text), lambda: _bound(Source(name, text))):
-        definition = definitions.resolve(bound.reference)
-        if definition is not None and sets(definition, bound.node):
-            for setter in definitions.setters_of(definition):
-                counts[setter] += count
-    return counts
-
-
-def _bound(source: Source) -> list[tuple[Binding, int]]:
-    """Return the bound fields of a file, of those that nothing here tells apart the first, and their number."""
-    found: dict[tuple[str, str, bool], list[Binding]] = {}
-    for document in parse_shared(source, around=comment.MARKS):
+    for document in parse_text(source_of(data, name), around=comment.MARKS):
         for bound in bindings.find(document):
-            key = (bound.reference.kind, bound.reference.name, isinstance(bound.node, Scalar))
-            found.setdefault(key, []).append(bound)
-    return [(alike[0], len(alike)) for alike in found.values()]
+            definition = definitions.resolve(bound.reference)
+            if definition is not None and sets(definition, bound.node):
+                counts.update(definitions.setters_of(definition))
+    return counts
 
 
 def _tagged(package: PackageFiles) -> list[ListedSetter]:

@@ -25,6 +25,8 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from typing import Any
 
+    from packyard.work.memo import Memo
+
 _NOTHING: Mapping[str, Any] = {}
 _NO_DEFINITIONS = Definitions()
 
@@ -86,7 +88,8 @@ class Copies:
     Files are known by all of their bytes, and resource files by those of their Krmfile too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memo: Memo | None = None) -> None:
+        self.memo = memo
         self._krmfiles: dict[bytes, Krmfile] = {}
         self._fields: dict[tuple[bytes, bytes], _FileFields] = {}
         self.proved: set[object] = set()  # what `proof` need not prove again
@@ -148,9 +151,11 @@ def plan(
     return replace(fields, files={**files, **fields.files}, left=left)
 
 
-def set_fields(resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter]) -> Plan:
+def set_fields(
+    resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
+) -> Plan:
     """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
-    return _set_fields(PackageFiles(b"", resources), definitions, changed, Copies())
+    return _set_fields(PackageFiles(b"", resources), definitions, changed, Copies(memo))
 
 
 def unknown(name: str, known: Collection[str], package: PackageFiles) -> Problem:
@@ -211,10 +216,10 @@ def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str
     def of_file(data: bytes, name: str) -> _FileFields:
         fields = FieldEdits(definitions, changed, names)
         source = Source(name, decode(data, name)[1])
-        documents = parse_shared(source, around=names)
+        documents = parse_shared(source, copies.memo, around=names)
         for document in documents:
             fields.visit(document)
-        new = apply_to_file(data, source, fields.edits, documents, copies.proved)
+        new = apply_to_file(data, source, fields.edits, documents, copies.proved, copies.memo)
         return _FileFields(new, fields.changes, fields.counts)
 
     for path, data in package.resources.items():

@@ -6,6 +6,7 @@ What several use cases begin with is gathered once: an object is copied when the
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import anchors, parts, patch, replacement, selector
@@ -14,7 +15,7 @@ from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
 from packyard.source.replacement import Replacement
 from packyard.source.selector import Identity
-from packyard.yaml import layout, make
+from packyard.yaml import layout
 from packyard.yaml.node import MappingNode, Node, SequenceNode
 
 #: How many objects a use case may have.
@@ -25,16 +26,14 @@ LOCAL = "config.kubernetes.io/local-config"
 RUN = "run"
 
 
+@dataclass(slots=True, eq=False)
 class Object:
     """A Kubernetes object on its way, and the stem of the file that it came from; `root` is for reading."""
 
-    __slots__ = ("_identity", "_working", "root", "stem")
-
-    def __init__(self, root: MappingNode, stem: str) -> None:
-        self.root = root
-        self.stem = stem
-        self._working: Working | None = None  # none of it is this object's own
-        self._identity: Identity | None = None
+    root: MappingNode
+    stem: str
+    _working: Working | None = None  # none of it is this object's own
+    _identity: Identity | None = None
 
     @property
     def identity(self) -> Identity:
@@ -66,9 +65,7 @@ class Object:
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        self._identity = self._working = None
-        self.root = make.clone(self.root)
-        patch.merge(self.root, root)
+        patch.merge(self._begin(), root, self._own())
 
     def replace(self, target: replacement.Target, value: Node) -> None:
         """Put a value into fields."""
@@ -85,10 +82,8 @@ class Object:
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
-        root = self._own().of(self.root)
-        assert isinstance(root, MappingNode)
-        self.root = root
-        return root
+        self.root = self._own().of(self.root)
+        return self.root
 
 
 def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | None = None) -> list[Object]:
@@ -97,16 +92,15 @@ def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | 
     ``idle`` gathers what reached nothing.
     """
     objects = [] if onto is None else onto
-    for file in part.files:
-        for root in parts.read_objects(file):
-            _add(objects, Object(root, file.stem))
+    for stem, root in part.objects:
+        _add(objects, Object(root, stem))
     for resource in part.resources:
         for item in accumulate(resource, idle=idle):
             _add(objects, item)
     for component in part.components:
         accumulate(component, objects, idle)
     for made in part.generated:
-        _add(objects, Object(made.root(), made.stem))
+        _add(objects, Object(made.root, made.stem))
     for change in part.patches:
         reached = apply(change, objects)
         if idle is not None:
@@ -176,14 +170,16 @@ def _replace(each: Replacement, objects: list[Object], idle: list[Idle] | None) 
             item.replace(target, value)
         if idle is not None:
             words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
-            idle.append({(each.name, words): not matched})
+            idle.append({(each.file, words): not matched})
 
 
 def _nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without what names its object, which is no change to it."""
-    found = make.clone(root)
+    working = Working()
+    found = working.of(root)
     found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
-    metadata = found.mapping("metadata")
-    if metadata:
-        metadata.entries = [entry for entry in metadata.entries if entry.name not in ("name", "namespace")]
+    metadata = found.entry("metadata")
+    if metadata and isinstance(metadata.value, MappingNode):
+        metadata.value = own = working.of(metadata.value)
+        own.entries = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
     return found

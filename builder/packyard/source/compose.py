@@ -6,9 +6,10 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
+from posixpath import basename
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
@@ -23,9 +24,11 @@ from packyard.source.idle import Idle
 from packyard.source.option import Options
 from packyard.source.package import Package, UseCase
 from packyard.source.parts import KUSTOMIZATION, Part
+from packyard.source.preset import Preset
+from packyard.source.sources import Sources
 from packyard.source.words import Words
 from packyard.source.workspace import Workspace
-from packyard.work import reads
+from packyard.work.memo import Memo
 from packyard.yaml import aliases
 from packyard.yaml.node import Source
 from packyard.yaml.values import to_value
@@ -47,6 +50,11 @@ class Composed:
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
 
+    @property
+    def resources(self) -> dict[str, bytes]:
+        """The files of objects, also those beside the others."""
+        return {name: data for name, data in self.files.items() if name not in (KRMFILE, KUSTOMIZATION)}
+
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
@@ -56,10 +64,9 @@ class Composed:
         """Return the setters, in the order of the Krmfile."""
         return list(self.definitions.setters.values())
 
-    def values(self) -> list[dict[str, object]]:
+    def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""
-        found = (value for _, name in self.objects for value in _values(name, self.files[name]))
-        return [value for value in found if isinstance(value, dict)]
+        return values({name: self.files[name] for _, name in self.objects}, memo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class ComposedPackage:
     package: Package
     use_cases: tuple[Composed, ...]
     options: Options
+    presets: Sequence[Preset]
     idle: Idle
 
     @property
@@ -83,16 +91,16 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     found = [_compose(workspace, package, use_case) for use_case in package.use_cases]
     _check_values(package, found)
     composed = tuple(item.composed for item in found)
-    presets = preset.read_all(package)
+    presets = preset.read_all(workspace.sources, package)
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
     nothing = [each for item in found for each in item.idle]
     options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
-    return ComposedPackage(package, composed, options, idle.join(nothing))
+    return ComposedPackage(package, composed, options, presets, idle.join(nothing))
 
 
 def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
     """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
-    objects, _ = _objects(package, use_case, *_parts(workspace, package, use_case))
+    objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
     return {name: item.write() for name, item in zip(file_names(objects), objects, strict=True)}
 
 
@@ -107,22 +115,27 @@ class _Made:
 
 
 def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made:
+    sources, memo = workspace.sources, workspace.sources.memo
     base, overlays = _parts(workspace, package, use_case)
-    objects, nothing = _objects(package, use_case, base, overlays)
+    objects, nothing = _objects(workspace, package, use_case, base, overlays)
     named = dict(zip(file_names(objects), objects, strict=True))
-    beside = {file.name: Object(root, file.stem) for file in _beside(base) for root in parts.read_objects(file)}
-    krmfile = parts.read_krmfile(package.folder)
+    beside = {
+        basename(path): Object(root, PurePosixPath(path).stem)
+        for path in _beside(sources, base)
+        for root in parts.read_objects(sources, path)
+    }
+    krmfile = parts.read_krmfile(sources, package.folder)
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
-    words = Words(parts.read_krmfile(workspace.root_dir), layers, use_case.setters)
+    words = Words(parts.read_krmfile(sources, ""), layers, use_case.setters, memo)
     documents = {
         name: Object(words.fold(item.root), item.stem).write() for name, item in sorted({**beside, **named}.items())
     }
     reached = words.reach(documents)
     known = reached.definitions.setters
-    applying = rules.gather([each for layer in layers for each in layer])
+    applying = rules.gather([each for layer in layers for each in layer], memo)
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
-    files = {**documents, **set_fields(documents, reached.definitions, known).files}
+    files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
     files[KUSTOMIZATION] = _kustomization(sorted(named))
     if known:
         files[KRMFILE] = reached.krmfile(_HEAD, here)
@@ -133,8 +146,9 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
     """Read the base and the overlays of a use case."""
-    base = parts.read(workspace.base_dir(use_case.base), "Kustomization")
-    overlays = [parts.read(workspace.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
+    base = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
+    folders = (workspace.overlay_dir(*overlay) for overlay in use_case.overlays)
+    overlays = [parts.read(workspace.sources, folder, "Component") for folder in folders]
     if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
         message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
         raise InputError(Problem(message, file=package.file, line=use_case.line))
@@ -142,26 +156,28 @@ def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[P
 
 
 def _objects(
-    package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
+    workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
 ) -> tuple[list[Object], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
-    begun, nothing = _begun(base, overlays)
+    begun, nothing = _begun(workspace.sources, base, overlays)
     own: list[Idle] = []
     objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
-    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}"))
+    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[tuple[str, bytes]]]:
-    """Return the Krmfiles of overlays: those that they build on, then their own; side by side they have to agree."""
+    """Return the Krmfiles of overlays: those that they build on, then their own; overlays side by side must agree."""
     below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
     return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
 
 
-def _begun(base: Part, overlays: Sequence[Part]) -> tuple[list[Object], list[Idle]]:
+def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[Object], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
-    folders = tuple(str(item.folder) for item in (base, *overlays))
-    return reads.once(("objects", *folders), lambda: _begin(Part(base.folder, (), (base,), tuple(overlays))))
+    folders = tuple(item.folder for item in (base, *overlays))
+    return sources.once(
+        ("objects", *folders), lambda: _begin(Part(base.folder, resources=(base,), components=tuple(overlays)))
+    )
 
 
 def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
@@ -169,9 +185,9 @@ def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
     return accumulate(part, idle=nothing), nothing
 
 
-def _beside(base: Part) -> list[Path]:
+def _beside(sources: Sources, base: Part) -> list[str]:
     """Return the files in a base's folder that its kustomization does not name, for users to add."""
-    return sorted(set(base.folder.glob("*.yaml")) - base.own_files())
+    return sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
 
 
 def _kustomization(names: Sequence[str]) -> bytes:
@@ -201,8 +217,8 @@ def _check_values(package: Package, found: Sequence[_Made]) -> None:
     )  # fmt: skip
 
 
-def _values(name: str, data: bytes) -> Iterator[object]:
-    """Yield the documents of a file as plain values."""
-    for document in aliases.followed(Source(name, data.decode())):
-        if document.root is not None:
-            yield to_value(document.root)
+def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:
+    """Return the objects in files as plain values."""
+    texts = (Source(name, data.decode()) for name, data in files.items())
+    found = (to_value(document.root) for source in texts for document in aliases.followed(source, memo))
+    return [value for value in found if isinstance(value, dict)]

@@ -6,12 +6,10 @@ Faults are gathered, each with file, line, column and path, and raised together 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.yaml import aliases
-from packyard.yaml.document import decode
-from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.source.sources import Sources
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 
 _MOST = 100  # faults that are told at once
 
@@ -27,16 +25,15 @@ class Fields:
         self._owns = problems is None
         self.node = node if isinstance(node, MappingNode) else None
         if self.node is None:
-            self.fault(node, "", "has to be a mapping")
+            self.fault(node, "", "must be a mapping")
 
     @classmethod
-    def of_file(cls, file: Path, problems: list[Problem] | None = None) -> Fields:
+    def of_file(cls, sources: Sources, path: str) -> Fields:
         """Read a file that holds one document, a mapping."""
-        source = Source(str(file), decode(file.read_bytes(), str(file))[1])
-        documents = [document for document in aliases.read(source) if document.root is not None]
+        file, documents = sources.shown(path), sources.documents(path)
         if len(documents) != 1:
-            raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=str(file)))
-        return cls(documents[0].root, str(file), "", problems)
+            raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=file))
+        return cls(documents[0].root, file, "")
 
     def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
         """Note a fault at a node, named by the path of a key below this mapping."""
@@ -47,10 +44,10 @@ class Fields:
         text = f"{path}: {message}" if path else message
         self.problems.append(Problem(text, file=self.file, line=line, column=column, hint=hint))
 
-    def reach(self, node: Node, key: str, text: str, path: Path) -> bool:
+    def reach(self, node: Node, key: str, text: str, path: str, sources: Sources) -> bool:
         """Say whether a path that the file names by a text may be asked about, or note why not."""
         try:
-            path.exists()
+            sources.exists(path)
         except InputError as error:
             for problem in error.problems:
                 self.fault(node, key, f"{text!r} {problem.message}")
@@ -62,7 +59,7 @@ class Fields:
         for key, wanted in (("apiVersion", api_version), ("kind", kind)):
             found = self.text(key)
             if found and found != wanted:
-                self.fault(self._get(key), key, f"has to be {wanted}, is {found!r}")
+                self.fault(self._get(key), key, f"must be {wanted}, not {found!r}")
 
     def text(self, key: str, default: str | None = None) -> str:
         """Ask for a scalar, as it is written; required unless there is a default."""
@@ -72,7 +69,7 @@ class Fields:
                 self.fault(self.node, key, "is missing")
             return default or ""
         if not isinstance(node, Scalar):
-            self.fault(node, key, "has to be a text")
+            self.fault(node, key, "must be a text")
             return ""
         return node.value
 
@@ -83,7 +80,7 @@ class Fields:
             if isinstance(item, Scalar):
                 found.append(item.value)
             else:
-                self.fault(item, key, "has to be a list of texts")
+                self.fault(item, key, "must be a list of texts")
         return found
 
     def items(self, key: str) -> list[Node]:
@@ -92,7 +89,7 @@ class Fields:
         if node is None:
             return []
         if not isinstance(node, SequenceNode):
-            self.fault(node, key, "has to be a list")
+            self.fault(node, key, "must be a list")
             return []
         return [item.value for item in node.items]
 
@@ -103,7 +100,7 @@ class Fields:
             if isinstance(node, Scalar):
                 found[name] = node
             else:
-                self.fault(node, f"{key}.{name}", "has to be a text")
+                self.fault(node, f"{key}.{name}", "must be a text")
         return found
 
     def sentences(self, key: str) -> dict[str, str]:
@@ -129,7 +126,7 @@ class Fields:
         """Refuse keys that nobody asked for; the outermost mapping raises all faults."""
         for entry in self.node.entries if self.node else ():
             if entry.name not in self._known:
-                self.fault(entry.key, entry.name, "is no known key", suggest(entry.name, self._known))
+                self.fault(entry.key, entry.name, "is not a known key", suggest(entry.name, self._known))
         if self._owns and self.problems:
             raise InputError(*self.problems)
 
@@ -140,7 +137,7 @@ class Fields:
     def _pairs(self, key: str) -> Iterator[tuple[str, Node]]:
         node = self._get(key)
         if node is not None and not isinstance(node, MappingNode):
-            self.fault(node, key, "has to be a mapping")
+            self.fault(node, key, "must be a mapping")
         elif node is not None:
             yield from ((entry.name, entry.value) for entry in node.entries)
 

@@ -8,26 +8,25 @@ packages/NAME/docs/50-cluster.md                 in the place of the catalogue's
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from posixpath import basename
 
 from packyard.errors import Problem, refuse
 from packyard.source.package import Package
-from packyard.source.workspace import Workspace, authored
-from packyard.yaml.document import decode
+from packyard.source.sources import Sources
+from packyard.source.workspace import authored
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
 SHARED, OWN = "docs/readme", "docs"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
 
 
-def find(workspace: Workspace, package: Package) -> list[tuple[Path, str]]:
+def find(sources: Sources, package: Package) -> list[tuple[str, str]]:
     """Return the fragments of a package's README, each with its text, in their order."""
-    folders = workspace.root_dir / SHARED, package.folder / OWN
-    found = {file.name: file for folder in folders for file in authored(folder)}
+    folders = SHARED, f"{package.folder}/{OWN}"
+    found = {basename(file): file for folder in folders for file in authored(sources, folder)}
     refuse(
-        Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=str(file))
-        for file in found.values()
-        if not _NAME.fullmatch(file.name)
+        Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))
+        for name, file in found.items()
+        if not _NAME.fullmatch(name)
     )
-    files = [found[name] for name in sorted(found)]
-    return [(file, decode(file.read_bytes(), str(file))[1]) for file in files]
+    return [(found[name], sources.text(found[name]).text) for name in sorted(found)]

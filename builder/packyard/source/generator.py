@@ -12,79 +12,59 @@ kustomize's own, without a hash behind the name, which would change with every s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
+from posixpath import basename, dirname, join
 
 from packyard.source.fields import Fields
-from packyard.yaml.document import decode, parse_text
-from packyard.yaml.node import MappingNode, Node, Source
-from packyard.yaml.scalar import double_quoted, is_plain_text
+from packyard.source.sources import Sources
+from packyard.yaml import make
+from packyard.yaml.node import MappingNode, Node, Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """One ConfigMap to make: its files, and the comment behind its name."""
+    """One ConfigMap, the stem of the file that it is written to, and the files that it was made from."""
 
-    name: str
-    comment: str
-    files: tuple[Path, ...]
-    labels: tuple[tuple[str, str, str], ...]  # key, value, and the comment behind it
-    source: str
-
-    @property
-    def stem(self) -> str:
-        """Name the object's file: for its component, or else for its first file."""
-        values = {key: text for key, text, _ in self.labels}
-        return values.get("app.kubernetes.io/component", self.files[0].stem)
-
-    def root(self) -> MappingNode:
-        """Return the object, for the caller to change."""
-        lines = ["apiVersion: v1", "kind: ConfigMap", "metadata:", f"  name: {self.name} {self.comment}".rstrip()]
-        lines += ["  labels:"] if self.labels else []
-        lines += [f"    {key}: {_lexeme(text)} {comment}".rstrip() for key, text, comment in self.labels]
-        lines.append("data:")
-        for file in self.files:
-            lines += _block(file.name, decode(file.read_bytes(), str(file))[1])
-        root = parse_text(Source(self.source, "\n".join(lines) + "\n"))[0].root
-        assert isinstance(root, MappingNode)
-        return root
+    root: MappingNode
+    stem: str
+    files: tuple[str, ...]
 
 
-def _lexeme(text: str) -> str:
-    return text if is_plain_text(text) else double_quoted(text)
-
-
-def _block(name: str, text: str) -> list[str]:
-    """Write a file as a literal, or in quotes where a literal would not keep every character."""
-    plain = text.endswith("\n") and not text.endswith("\n\n") and not text.startswith((" ", "\n"))
-    if not plain or any(not (character.isprintable() or character == "\n") for character in text):
-        return [f"  {name}: {double_quoted(text)}"]
-    return [f"  {name}: |", *(f"    {line}" if line else "" for line in text[:-1].split("\n"))]
-
-
-def read(parent: Fields, node: Node, folder: Path) -> Generated | None:
+def read(parent: Fields, node: Node, folder: str, sources: Sources) -> Generated | None:
     """Read one entry; its files stand in the same folder."""
     fields = Fields(node, parent.file, "configMapGenerator", parent.problems)
     name, names = fields.text("name"), fields.texts("files")
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
     if options is None or options.text("disableNameSuffixHash", "") != "true":
-        message = "has to be true: a hash behind the name would change with every set"
+        message = "must be true: a hash behind the name would change with every set"
         fields.fault(node, "options.disableNameSuffixHash", message)
     if options:
         options.done()
     fields.done()
-    files = [folder / file for file in names]
+    files = [join(folder, name) for name in names]
     for file in files:
-        if file.parent != folder or (fields.reach(node, "files", file.name, file) and not file.is_file()):
-            fields.fault(node, "files", f"no file {file.name!r} here")
+        base = basename(file)
+        if dirname(file) != folder or (fields.reach(node, "files", base, file, sources) and not sources.is_file(file)):
+            fields.fault(node, "files", f"no file {base!r} here")
     if not names:
         fields.fault(node, "files", "is missing")
     if fields.problems:
         return None
     found = fields.node.get("name") if fields.node else None
-    texts = tuple((key, scalar.value, _comment(scalar)) for key, scalar in labels.items())
-    return Generated(name, _comment(found), tuple(files), texts, fields.file)
+    metadata: dict[str, Node] = {"name": _scalar(name, found, fields.file)}
+    if labels:
+        scalars = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
+        metadata["labels"] = make.mapping(fields.file, scalars)
+    data = {basename(file): make.literal(sources.text(file).text, fields.file) for file in files}
+    values = {"metadata": make.mapping(fields.file, metadata), "data": make.mapping(fields.file, data)}
+    root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
+    component = labels.get("app.kubernetes.io/component")
+    return Generated(root, component.value if component else PurePosixPath(files[0]).stem, tuple(files))
 
 
-def _comment(node: Node | None) -> str:
-    return node.comment.text if node is not None and node.comment else ""
+def _scalar(text: str, written: Node | None, file: str) -> Scalar:
+    """Make a scalar with the comment that its author wrote."""
+    made = make.scalar(text, file)
+    made.comment = written.comment if written else None
+    return made

@@ -20,8 +20,8 @@ from packyard.yaml.scalar import double_quoted
 def write(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
     """Return the kustomization.yaml of a use case for a folder, from which it points at the sources."""
 
-    def way(path: Path) -> str:
-        return double_quoted(os.path.relpath(path, folder))
+    def way(path: str) -> str:
+        return double_quoted(os.path.relpath(workspace.root_dir / path, folder))
 
     lines = [f"apiVersion: {parts.HEADERS['Kustomization']}", "kind: Kustomization"]
     lines += ["resources:", f"- {way(workspace.base_dir(use_case.base))}"]

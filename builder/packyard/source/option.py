@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from posixpath import basename
 
-from packyard.errors import InputError, Problem, refuse
+from packyard.errors import Problem, refuse
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -27,11 +27,12 @@ from packyard.source.accumulate import Object, accumulate
 from packyard.source.idle import Idle, join
 from packyard.source.parts import KUSTOMIZATION, Part, Patch
 from packyard.source.patch import MisfitError
+from packyard.source.sources import Sources
 from packyard.source.words import Words
 from packyard.source.workspace import OPTIONS, Workspace, authored
-from packyard.yaml import aliases, span
-from packyard.yaml.document import decode
-from packyard.yaml.node import MappingNode, SequenceNode, Source
+from packyard.yaml import span
+from packyard.yaml.node import MappingNode, SequenceNode
+from packyard.yaml.values import to_value
 
 DIRECTORY = "options"
 _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"
@@ -41,7 +42,7 @@ _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VAL
 class Option:
     """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
 
-    ``setters`` are those of its fields.
+    ``setters`` are those of its fields, ``values`` what its patches and its objects say.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Option:
     files: Mapping[str, bytes]
     use_cases: tuple[str, ...]
     setters: Mapping[str, Setter] = field(default_factory=dict)
+    values: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle
     setters: dict[str, Setter] = {}
     applying = []
     for name in workspace.option_names():
-        part = parts.read(workspace.overlay_dir(OPTIONS, name), "Component")
+        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
         option, definitions, texts = _option(workspace, name, part, use_cases, idle)
         if option is None:
             continue
@@ -88,7 +90,7 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle
         )
         sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in known}
         setters.update(definitions.setters)
-        applying += rules.gather(part.krmfiles())
+        applying += rules.gather(part.krmfiles(), workspace.sources.memo)
     if any(sections.values()):
         files[KRMFILE] = words_of.write(_HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)])
     return Options(tuple(found), files, Definitions(setters))
@@ -98,6 +100,7 @@ def _option(
     workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]
 ) -> tuple[Option | None, Definitions, Mapping[str, str]]:
     """Try an option on use cases; return what a package with these has of it, with its definitions."""
+    sources = workspace.sources
     fitting: list[str] = []
     reached: list[Idle] = []
     for path, objects in use_cases.items():
@@ -110,16 +113,21 @@ def _option(
         return None, Definitions(), {}
     nowhere = join(reached)
     lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
-    files = _files(part, lacking)
+    files = _files(sources, part, lacking)
     krmfile = [part.krmfile] if part.krmfile else []
-    words = Words(parts.read_krmfile(workspace.root_dir), [krmfile], {})
-    found = words.reach({f"{part.folder}/{path}": data for path, data in files.items() if path.endswith(".yaml")})
+    roots = [patch.document.root for patch in part.patches if patch not in lacking]
+    roots += [root for _, root in part.objects]
+    values = tuple(to_value(root) for root in roots)
+    words = Words(parts.read_krmfile(sources, ""), [krmfile], {}, sources.memo)
+    shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
+    found = words.reach({path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = found.definitions.setters
-    for path, changed in set_fields(files, found.definitions, setters).files.items():
-        if changed != files[path]:
-            raise InputError(Problem("has fields with other values than their setters", file=str(part.folder / path)))
+    refuse(
+        Problem("has fields with other values than their setters", file=file)
+        for file in set_fields(shown, found.definitions, setters, sources.memo).files
+    )
     texts = {word: text for section in found.sections.values() for word, text in section.items()}
-    return Option(name, part.description, files, tuple(fitting), setters), found.definitions, texts
+    return Option(name, part.description, files, tuple(fitting), setters, values), found.definitions, texts
 
 
 def _try(part: Part, objects: Sequence[Object]) -> Idle | None:
@@ -132,27 +140,29 @@ def _try(part: Part, objects: Sequence[Object]) -> Idle | None:
     return join(tried)
 
 
-def _files(part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
+def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
     """Return the files of an option without the patches that a package lacks the objects for."""
     left = {patch.file for patch in part.patches if patch not in lacking}
     gone = {patch.file for patch in lacking} - left
-    kustomization = parts.file_of(part.folder)
+    kustomization = parts.file_of(sources, part.folder)
     assert kustomization is not None
-    listed, named = authored(part.folder), part.own_files()
+    listed, named = authored(sources, part.folder), part.own_files()
     refuse(
-        Problem("is not named by the kustomization beside it", file=str(file)) for file in listed if file not in named
+        Problem("is not named by the kustomization beside it", file=sources.shown(file))
+        for file in listed
+        if file not in named
     )
-    files = {file.name: file.read_bytes() for file in listed if file not in gone and file.name != KRMFILE}
-    files[KUSTOMIZATION] = _without(kustomization, part, lacking)
+    kept = {basename(file): file for file in listed if file not in gone}
+    files = {name: sources.read(file) for name, file in kept.items() if name != KRMFILE}
+    files[KUSTOMIZATION] = _without(sources, kustomization, part, lacking)
     return files
 
 
-def _without(file: Path, part: Part, lacking: Sequence[Patch]) -> bytes:
+def _without(sources: Sources, file: str, part: Part, lacking: Sequence[Patch]) -> bytes:
     """Return a kustomization without some patches, each with the comments above it."""
-    source = Source(str(file), decode(file.read_bytes(), str(file))[1])
-    root = aliases.read(source)[0].root
+    root = sources.documents(file)[0].root
     listed = root.get("patches") if isinstance(root, MappingNode) else None
-    text = source.text
+    text = sources.text(file).text
     for item, patch in reversed(
         list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
     ):

@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from posixpath import basename
 
 from packyard.errors import suggest
 from packyard.source import scripts
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch, read_patches
+from packyard.source.sources import Sources
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
 from packyard.yaml.node import Node, Scalar, SequenceNode
 
@@ -34,7 +35,7 @@ _MODEL_KEYS = ("name", "framework", "category", "precision", "mode")
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SetterValue:
     """What a setter is given, and where that is written (line 0: nowhere, it is what all packages begin with).
 
     With ``${OTHER}`` in it, it follows from others.
@@ -55,7 +56,7 @@ class UseCase:
     storage: str = ""
     programs: tuple[str, ...] = ()
     patches: tuple[Patch, ...] = ()
-    setters: Mapping[str, Value] = field(default_factory=dict)
+    setters: Mapping[str, SetterValue] = field(default_factory=dict)
     line: int = 0
 
     @property
@@ -73,7 +74,7 @@ class Package:
     """
 
     name: str
-    folder: Path
+    folder: str
     file: str
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
@@ -84,17 +85,16 @@ class Package:
 def read(workspace: Workspace, name: str) -> Package:
     """Read and check a package's definition; every fault is named at once."""
     folder = workspace.package_dir(name)
-    path = folder / FILE
-    fields = Fields.of_file(path)
+    fields = Fields.of_file(workspace.sources, f"{folder}/{FILE}")
     fields.expect_header("packyard/v1", "Package")
     if not NAME.fullmatch(name):
-        fields.fault(fields.node, "", f"the package's folder {name!r} has to be lower case words joined by dashes")
-    fields.problems += scripts.check(folder)
+        fields.fault(fields.node, "", f"the package's folder {name!r} must be lower case words joined by dashes")
+    fields.problems += scripts.check(workspace.sources, folder)
     use_cases = _use_cases(workspace, folder, fields)
     package = Package(
         name=name,
         folder=folder,
-        file=str(path),
+        file=fields.file,
         model=_model(fields),
         use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
         first=next((use_case.path for use_case in use_cases), ""),
@@ -114,12 +114,12 @@ def _model(fields: Fields) -> dict[str, str]:
     return model
 
 
-def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCase]:
+def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCase]:
     """Read the use cases, in the order of package.yaml."""
     names = fields.children("useCases")
     if not names:
         fields.fault(fields.node, "useCases", "is missing, or names none")
-    common = {"MODEL_NAME": Value(folder.name.removesuffix("-k8s"), fields.file, 0), **_values(fields)}
+    common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
     found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common)]
     if len(found) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
@@ -129,20 +129,22 @@ def _use_cases(workspace: Workspace, folder: Path, fields: Fields) -> list[UseCa
     return found
 
 
-def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common: Mapping[str, Value]) -> list[UseCase]:
+def _entry(
+    workspace: Workspace, folder: str, name: str, fields: Fields, common: Mapping[str, SetterValue]
+) -> list[UseCase]:
     """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
     if not all(map(NAME.fullmatch, name.split("/"))):
-        fields.fault(fields.node, "", "has to be lower case words, joined by dashes and slashes")
+        fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes")
     if name.split("/")[0] == RESERVED:
         fields.fault(fields.node, "", f"{RESERVED} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
     base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
-    _check(fields, "base", [base], workspace.root_dir / "bases")
-    _check(fields, "storage", storages, workspace.root_dir / "overlays" / STORAGE)
-    _check(fields, "programs", programs, workspace.root_dir / "overlays" / PROGRAMS)
-    run_name = Value(name.rpartition("/")[2], fields.file, 0)
+    _check(fields, "base", [base], workspace.sources, "bases")
+    _check(fields, "storage", storages, workspace.sources, f"overlays/{STORAGE}")
+    _check(fields, "programs", programs, workspace.sources, f"overlays/{PROGRAMS}")
+    run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
-    patches = read_patches(fields, "patches", folder)
+    patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
     fields.done()
     return [
         UseCase(
@@ -159,12 +161,13 @@ def _entry(workspace: Workspace, folder: Path, name: str, fields: Fields, common
     ]
 
 
-def _check(fields: Fields, key: str, names: list[str], root: Path) -> None:
+def _check(fields: Fields, key: str, names: list[str], sources: Sources, root: str) -> None:
     """Note a part that is not there, or that is named twice."""
     for name in dict.fromkeys(names):
-        if not NAME.fullmatch(name) or not (root / name).is_dir():
-            known = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-            fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {root}", suggest(name, known))
+        if not NAME.fullmatch(name) or not sources.is_folder(f"{root}/{name}"):
+            known = [basename(path) for path in sources.list(root) if sources.is_folder(path)]
+            message = f"no folder {name!r} in {sources.shown(root)}"
+            fields.fault(_place(fields, key, name), key, message, suggest(name, known))
         elif names.count(name) > 1:
             fields.fault(_place(fields, key, name), key, f"names {name!r} twice")
 
@@ -176,9 +179,9 @@ def _place(fields: Fields, key: str, value: str) -> Node | None:
     return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
 
 
-def _values(fields: Fields) -> dict[str, Value]:
+def _values(fields: Fields) -> dict[str, SetterValue]:
     """Read the values of setters."""
     return {
-        name: Value(node.value, fields.file, node.source.locate(node.start)[0])
+        name: SetterValue(node.value, fields.file, node.source.locate(node.start)[0])
         for name, node in fields.mapping("setters").items()
     }

@@ -6,11 +6,11 @@ other field is refused by name and line, rather than to compose something else t
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
+from posixpath import basename, dirname, join, normpath, relpath
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.options.folder import KUSTOMIZATIONS
@@ -19,9 +19,8 @@ from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
 from packyard.source.replacement import Replacement
-from packyard.work import reads
+from packyard.source.sources import Sources
 from packyard.yaml import aliases
-from packyard.yaml.document import decode
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar, Source
 
 HEADERS = {
@@ -43,18 +42,19 @@ Krmfile = tuple[str, bytes]
 class Patch:
     """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself).
 
-    ``entry`` is where it is listed, ``file`` the file that it names, if it does.
+    ``entry`` is where it is listed, ``file`` the file that it names, if it does; ``place`` says where it is written.
     """
 
     document: Document
     target: Mapping[str, str] | None
     entry: Node
-    file: Path | None = None
+    place: str = ""
+    file: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:
-        """The file of the patch, and what it selects."""
-        return self.document.source.name, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
+        """The place of the patch, and what it selects."""
+        return self.place, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -67,8 +67,9 @@ class Patch:
 class Part:
     """One kustomization: a base, an overlay, or what a use case adds itself; ``head`` is how it begins, in comments."""
 
-    folder: Path
-    files: tuple[Path, ...] = ()  # its own resources
+    folder: str
+    files: tuple[str, ...] = ()  # its own resources
+    objects: tuple[tuple[str, MappingNode], ...] = ()  # in these, each with the stem of its file
     resources: tuple[Part, ...] = ()
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
@@ -85,12 +86,12 @@ class Part:
         if self.krmfile:
             yield self.krmfile
 
-    def own_files(self) -> set[Path]:
+    def own_files(self) -> set[str]:
         """Return the files in its folder that its kustomization names, and those that say what it is."""
         named = {*self.files, *(file for made in self.generated for file in made.files)}
         named |= {patch.file for patch in self.patches if patch.file}
         named |= {each.file for each in self.replacements}
-        return named | {self.folder / name for name in (*KUSTOMIZATIONS, KRMFILE)}
+        return named | {join(self.folder, name) for name in (*KUSTOMIZATIONS, KRMFILE)}
 
     @property
     def description(self) -> str:
@@ -98,64 +99,65 @@ class Part:
         return " ".join(comment.text.removeprefix("#").strip() for comment in self.head)
 
 
-def read(folder: Path, kind: str, within: tuple[Path, ...] = ()) -> Part:
+def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ()) -> Part:
     """Read a part and all that it builds on, once in a run; ``kind`` is Kustomization or Component."""
-    return reads.once(("part", str(folder), kind), lambda: _read(folder, kind, within))
+    return sources.once(("part", folder, kind), lambda: _read(sources, folder, kind, within))
 
 
-def _read(folder: Path, kind: str, within: tuple[Path, ...]) -> Part:
-    folder = folder.resolve()
+def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> Part:
+    folder = sources.resolve(folder)
     within = (*within, folder)
-    file = file_of(folder)
+    file = file_of(sources, folder)
     if file is None:
-        raise InputError(Problem(f"holds no {KUSTOMIZATION}", file=str(folder)))
-    fields = Fields.of_file(file)
+        raise InputError(Problem(f"holds no {KUSTOMIZATION}", file=sources.shown(folder)))
+    fields = Fields.of_file(sources, file)
     fields.expect_header(HEADERS[kind], kind)
-    own: list[Path] = []
+    own: list[str] = []
     resources: list[Part] = []
     for node in fields.items("resources"):
-        path = _path(fields, node, "resources", within)
-        if path is not None and path.is_dir():
-            resources.append(read(path, "Kustomization", within))
+        path = _path(sources, fields, node, "resources", within)
+        if path is not None and sources.is_folder(path):
+            resources.append(read(sources, path, "Kustomization", within))
         elif path is not None:
             own.append(path)
     components = [
-        read(path, "Component", within)
+        read(sources, path, "Component", within)
         for node in fields.items("components")
-        if (path := _path(fields, node, "components", within))
+        if (path := _path(sources, fields, node, "components", within))
     ]
     size = 1 + sum(part.size for part in (*resources, *components))
     if size > MAX_PARTS:
         fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
-    generated = [
-        found for node in fields.items("configMapGenerator") if (found := generator.read(fields, node, folder))
-    ]
-    patches = read_patches(fields, "patches", folder)
-    replacements = [each for node in fields.items("replacements") for each in replacement.read(fields, node, folder)]
+    listed = fields.items("configMapGenerator")
+    generated = [made for node in listed if (made := generator.read(fields, node, folder, sources))]
+    patches = read_patches(sources, fields, "patches", file)
+    listed = fields.items("replacements")
+    replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
     fields.done()
     return Part(
-        folder,
-        tuple(own),
-        tuple(resources),
-        tuple(components),
-        tuple(generated),
-        tuple(patches),
-        tuple(replacements),
-        read_krmfile(folder),
-        tuple(fields.node.entries[0].head) if fields.node else (),
-        size,
+        folder=folder,
+        files=tuple(own),
+        objects=tuple((PurePosixPath(path).stem, root) for path in own for root in read_objects(sources, path)),
+        resources=tuple(resources),
+        components=tuple(components),
+        generated=tuple(generated),
+        patches=tuple(patches),
+        replacements=tuple(replacements),
+        krmfile=read_krmfile(sources, folder),
+        head=tuple(fields.node.entries[0].head) if fields.node else (),
+        size=size,
     )
 
 
-def read_krmfile(folder: Path) -> Krmfile | None:
+def read_krmfile(sources: Sources, folder: str) -> Krmfile | None:
     """Read the Krmfile of a folder, if there is one."""
-    file = folder / KRMFILE
-    return (str(file), file.read_bytes()) if file.is_file() else None
+    path = join(folder, KRMFILE)
+    return (sources.shown(path), sources.read(path)) if sources.is_file(path) else None
 
 
-def file_of(folder: Path) -> Path | None:
+def file_of(sources: Sources, folder: str) -> str | None:
     """Return the kustomization of a folder."""
-    return next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), None)
+    return next((path for name in KUSTOMIZATIONS if sources.is_file(path := join(folder, name))), None)
 
 
 def dashed(kind: str) -> str:
@@ -163,29 +165,29 @@ def dashed(kind: str) -> str:
     return _UPPER.sub("-", kind).lower()
 
 
-def read_objects(file: Path) -> list[MappingNode]:
+def read_objects(sources: Sources, path: str) -> list[MappingNode]:
     """Read the Kubernetes objects of a resource file; all of them is shared."""
     objects = []
-    for document in aliases.read(Source(str(file), decode(file.read_bytes(), str(file))[1])):
-        if document.root is None or (isinstance(document.root, Scalar) and not document.root.lexeme):
+    for document in sources.documents(path):
+        if isinstance(document.root, Scalar) and not document.root.lexeme:
             continue
         if not isinstance(document.root, MappingNode):
-            raise InputError(Problem("holds a document that is no Kubernetes object", file=str(file)))
+            raise InputError(Problem("holds a document that is not a Kubernetes object", file=sources.shown(path)))
         objects.append(document.root)
     return objects
 
 
-def read_patches(parent: Fields, key: str, folder: Path) -> list[Patch]:
+def read_patches(sources: Sources, parent: Fields, key: str, path: str) -> list[Patch]:
     """Read the patches that a kustomization, or a use case of a package, lists: by path or inline, with a target.
 
-    A plain text is a path. Paths lead to files in the folder, or in one beside it that the gate admits.
+    A plain text is a path, from the folder of the listing file ``path``.
     """
-    return [patch for node in parent.items(key) if (patch := _patch(parent, node, folder, key))]
+    return [patch for node in parent.items(key) if (patch := _patch(sources, parent, node, path, key))]
 
 
-def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
+def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:
     if isinstance(node, Scalar):
-        return _patch_of_file(parent, node, key, folder, node.value, None)
+        return _patch_of_file(sources, parent, node, key, listing, node.value, None)
     fields = Fields(node, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
     inline, path = fields.text("patch", ""), fields.text("path", "")
     target = selector.read(fields, "target")
@@ -194,45 +196,48 @@ def _patch(parent: Fields, node: Node, folder: Path, key: str) -> Patch | None:
         fields.fault(node, "", "needs either path or patch")
         return None
     if path:
-        return _patch_of_file(fields, node, "path", folder, path, target)
-    line = node.source.locate(node.start)[0]
-    return Patch(_one(Source(f"{fields.file} (patch in line {line})", inline)), target, node)
+        return _patch_of_file(sources, fields, node, "path", listing, path, target)
+    where = f" (patch in line {node.source.locate(node.start)[0]})"
+    source = Source(fields.file + where, inline)
+    return Patch(_one(aliases.read(source, sources.memo), source.name), target, node, listing + where)
 
 
 def _patch_of_file(
-    fields: Fields, node: Node, key: str, folder: Path, path: str, target: Mapping[str, str] | None
+    sources: Sources, fields: Fields, node: Node, key: str, listing: str, name: str, target: Mapping[str, str] | None
 ) -> Patch | None:
-    file = folder / path
-    if not fields.reach(node, key, path, file):
+    folder = dirname(listing)
+    path = join(folder, name)
+    if not fields.reach(node, key, name, path, sources):
         return None
-    if not file.is_file():
-        beside = file.parent.glob("*") if file.parent.is_dir() else ()
-        fields.fault(node, key, f"no file {path!r}", suggest(path, [os.path.relpath(each, folder) for each in beside]))
+    if not sources.is_file(path):
+        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
         return None
-    return Patch(_one(Source(str(file), decode(file.read_bytes(), str(file))[1])), target, node, file.resolve())
+    document = _one(sources.documents(path), sources.shown(path))
+    return Patch(document, target, node, normpath(path), sources.resolve(path))
 
 
-def _one(source: Source) -> Document:
-    documents = [document for document in aliases.read(source) if document.root is not None]
-    if len(documents) != 1:
-        raise InputError(Problem("a patch has to be one document", file=source.name))
-    return documents[0]
+def _one(documents: list[Document], name: str) -> Document:
+    found = [document for document in documents if document.root is not None]
+    if len(found) != 1:
+        raise InputError(Problem("a patch must be one document", file=name))
+    return found[0]
 
 
-def _path(fields: Fields, node: Node, key: str, within: tuple[Path, ...]) -> Path | None:
-    path = within[-1] / node.value if isinstance(node, Scalar) else None
-    if isinstance(node, Scalar) and path is not None and not fields.reach(node, key, node.value, path):
+def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:
+    path = join(within[-1], node.value) if isinstance(node, Scalar) else ""
+    if isinstance(node, Scalar) and not fields.reach(node, key, node.value, path, sources):
         return None
-    if path is None or not path.exists():
+    if not path or not sources.exists(path):
         what = repr(node.value) if isinstance(node, Scalar) else "this"
         fields.fault(node, key, f"{what} is neither a file nor a folder here")
         return None
-    path = path.resolve()
+    path = sources.resolve(path)
     if len(within) >= MAX_DEPTH:
         fields.fault(node, key, f"kustomizations build on each other more than {MAX_DEPTH} deep")
         return None
     if path in within:
-        circle = " -> ".join(folder.name for folder in (*within[within.index(path) :], path))
+        circle = " -> ".join(basename(folder) for folder in (*within[within.index(path) :], path))
         fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
         return None
     return path

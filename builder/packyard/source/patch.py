@@ -9,14 +9,18 @@ that a patch without a comment unbinds the setter; comments above an operation a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypeVar
+
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
 from packyard.yaml.document import walk
-from packyard.yaml.make import clone, clone_entry, clone_item, copy, scalar
+from packyard.yaml.make import clone, copy, like, scalar
 from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import YAML11_BOOLEANS, implicit_type
 from packyard.yaml.values import is_null
 
+_Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
@@ -52,7 +56,7 @@ class Working:
                 todo += [(part.value, depth + 1) for part in each.children]
         return clone(node)
 
-    def of(self, node: Collection) -> Collection:
+    def of(self, node: _Collection) -> _Collection:
         """Return a node that may be changed, its entries or items included; what is below these is as it was."""
         if id(node) in self._own:
             return node
@@ -70,7 +74,7 @@ def apply_operations(root: MappingNode, operations: SequenceNode, working: Worki
     for item in operations.items:
         operation = item.value
         if not isinstance(operation, MappingNode):
-            raise InputError(operation.problem("an operation has to be a mapping with op and path"))
+            raise InputError(operation.problem("an operation must be a mapping with op and path"))
         name = operation.text("op")
         if name not in _OPERATIONS:
             raise InputError(operation.problem(f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
@@ -119,7 +123,7 @@ class _Place:
         self.operation = operation
         self.pointer = pointer
         if not pointer.startswith("/"):
-            raise InputError(operation.problem(f"path {pointer!r} has to begin with /"))
+            raise InputError(operation.problem(f"path {pointer!r} must begin with /"))
         *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
         self.depth = len(above)
         if self.depth > MAX_STEPS:
@@ -190,75 +194,79 @@ class _Place:
             self.parent.items = [item for item in self.parent.items if item is not part]
 
 
-def merge(root: MappingNode, patch: MappingNode) -> None:
-    """Apply a strategic merge patch to an object of which the patch's kind and apiVersion say the list merge keys.
+def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
+    """Apply a strategic merge patch to an object; ``working`` has what is its own below its root.
 
-    kustomize knows these for Kubernetes' own kinds only: in a custom resource a list replaces the list. New elements
-    of a merged list go in front of the old ones. ``$patch`` directives are refused.
+    kustomize knows the merge keys of lists for Kubernetes' own kinds only: in a custom resource a list replaces the
+    list. New elements of a merged list go in front of the old ones. ``$patch`` directives are refused.
     """
-    _merge_mapping(root, patch, root.text("apiVersion"), root.text("kind"), ())
+    _Merge(root.text("apiVersion"), root.text("kind"), working).mapping(root, patch, ())
 
 
-def _merge_mapping(target: MappingNode, patch: MappingNode, version: str, kind: str, path: tuple[Step, ...]) -> None:
-    """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
-    place = 0
-    for entry in patch.entries:
-        if entry.name.startswith("$"):
-            raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
-        existing = target.entry(entry.name)
-        if is_null(entry.value):
-            if existing is not None:
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """A strategic merge into an object of a kind; what it merges into may be changed."""
+
+    version: str
+    kind: str
+    working: Working
+
+    def mapping(self, target: MappingNode, patch: MappingNode, path: tuple[Step, ...]) -> None:
+        """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
+        place = 0
+        for entry in patch.entries:
+            if entry.name.startswith("$"):
+                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            existing = target.entry(entry.name)
+            if is_null(entry.value):
                 target.entries = [other for other in target.entries if other is not existing]
-            continue
-        if existing is None:
-            added = clone_entry(entry)
-            _refuse_directives(added.value)
-            target.entries = [*target.entries[:place], added, *target.entries[place:]]
-        else:
-            _merge_entry(existing, entry, version, kind, (*path, entry.name))
-            place = next(index for index, other in enumerate(target.entries) if other is existing)
-        place += 1
+                continue
+            if existing is None:
+                _refuse_directives(entry.value)
+                added = like(entry)
+                target.entries = [*target.entries[:place], added, *target.entries[place:]]
+            else:
+                self._entry(existing, entry, (*path, entry.name))
+                place = next(index for index, other in enumerate(target.entries) if other is existing)
+            place += 1
 
-
-def _merge_entry(existing: Entry, entry: Entry, version: str, kind: str, path: tuple[Step, ...]) -> None:
-    old, new = existing.value, entry.value
-    if isinstance(old, MappingNode) and isinstance(new, MappingNode):
-        _merge_mapping(old, new, version, kind, path)
-        return
-    if isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
-        key = merge_key(version, kind, path) if is_known(version, kind) else None
-        if key == "":
-            raise InputError(new.problem("merging a list of plain values is not supported", "use an RFC 6902 patch"))
-        if key:
-            _merge_items(old, new, key, version, kind, path)
+    def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
+        old, new = existing.value, entry.value
+        if isinstance(old, Collection) != isinstance(new, Collection):
+            message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
+            raise InputError(new.problem(message))
+        if isinstance(old, MappingNode) and isinstance(new, MappingNode):
+            existing.value = own = self.working.of(old)
+            self.mapping(own, new, path)
             return
-    if isinstance(old, Collection) != isinstance(new, Collection):
-        raise InputError(
-            new.problem(f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back")
-        )
-    _refuse_directives(new)
-    existing.value = clone(new)
-    existing.comment = entry.comment
+        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_known(self.version, self.kind):
+            key = merge_key(self.version, self.kind, path)
+            if key == "":
+                message = "merging a list of plain values is not supported"
+                raise InputError(new.problem(message, "use an RFC 6902 patch"))
+            if key:
+                existing.value = own_list = self.working.of(old)
+                self._items(own_list, new, key, path)
+                return
+        _refuse_directives(new)
+        existing.value = new
+        existing.comment = entry.comment
 
-
-def _merge_items(
-    old: SequenceNode, new: SequenceNode, key: str, version: str, kind: str, path: tuple[Step, ...]
-) -> None:
-    added: list[Item] = []
-    for item in new.items:
-        if not isinstance(item.value, MappingNode) or item.value.get(key) is None:
-            raise InputError(item.value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
-        matches = [
-            other.value
-            for other in old.items
-            if isinstance(other.value, MappingNode) and other.value.text(key) == item.value.text(key)
-        ]
-        if matches:
-            _merge_mapping(matches[0], item.value, version, kind, (*path, 0))
-        else:
-            _refuse_directives(item.value)
-            added.append(clone_item(item))
-    old.items[:0] = added
+    def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
+        added: list[Item] = []
+        for item in new.items:
+            value = item.value
+            if not isinstance(value, MappingNode) or value.get(key) is None:
+                raise InputError(value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
+            for other in old.items:
+                if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
+                    other.value = own = self.working.of(other.value)
+                    self.mapping(own, value, (*path, 0))
+                    break
+            else:
+                _refuse_directives(value)
+                added.append(like(item))
+        old.items[:0] = added
 
 
 def _refuse_directives(node: Node) -> None:

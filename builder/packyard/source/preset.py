@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse, suggest
@@ -18,6 +19,7 @@ from packyard.setters.rules.rule import Rule
 from packyard.setters.valuesfile import Given, ValuesFile, parse
 from packyard.source import scripts
 from packyard.source.package import Package
+from packyard.source.sources import Sources
 
 DIRECTORY = "presets"
 
@@ -30,19 +32,20 @@ class Preset:
     values: ValuesFile
 
 
-def read_all(package: Package) -> list[Preset]:
+def read_all(sources: Sources, package: Package) -> list[Preset]:
     """Read the presets of a package, sorted by name; every fault of every file is named at once."""
     found: list[Preset] = []
     problems: list[Problem] = []
-    for file in sorted((package.folder / scripts.DIRECTORY / DIRECTORY).glob("*.yaml")):
+    for path in sources.list(f"{package.folder}/{scripts.DIRECTORY}/{DIRECTORY}", "*.yaml"):
+        file = sources.shown(path)
         try:
-            values = parse(file.read_bytes(), str(file))
+            values = parse(sources.read(path), file)
         except InputError as error:
             problems += error.problems
             continue
-        found.append(Preset(file.stem, values))
+        found.append(Preset(PurePosixPath(path).stem, values))
         if not values.description:
-            problems.append(Problem("begins with no comment that says what it is for", file=str(file), line=1))
+            problems.append(Problem("begins with no comment that says what it is for", file=file, line=1))
     refuse(problems)
     return found
 

@@ -6,7 +6,7 @@
         fieldPaths: ["spec.template.spec.volumes.[name=storage]"]
 
 A path has steps joined by dots: a key (a dot in it is written ``\\.``), an index, ``*`` for all items, ``[key=value]``
-for the items with that value. What it leads to has to be there. Options of kustomize's are refused.
+for the items with that value. It must lead to something. Options of kustomize's are refused.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from posixpath import dirname, join
 
 from packyard.errors import InputError, Problem
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.patch import Working
-from packyard.yaml import aliases
-from packyard.yaml.document import decode
+from packyard.source.sources import Sources
 from packyard.yaml.make import scalar
-from packyard.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import implicit_type
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
@@ -43,42 +42,36 @@ class Target:
 class Replacement:
     """One entry of ``replacements``."""
 
-    file: Path
+    file: str
     source: Mapping[str, str]
     path: str
     targets: tuple[Target, ...]
     node: Node
 
-    @property
-    def name(self) -> str:
-        """The file that it is written in."""
-        return self.node.source.name
 
-
-def read(parent: Fields, node: Node, folder: Path) -> list[Replacement]:
-    """Read one entry of ``replacements``, or those of the file that it names."""
+def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replacement]:
+    """Read one entry of ``replacements`` of a kustomization, or those of the file that it names."""
     named = node.get("path") if isinstance(node, MappingNode) else None
     if named is None:
-        found = _read(parent.file, parent, node, "replacements")
+        found = _read(path, parent.file, parent, node, "replacements")
         return [found] if found else []
     fields = Fields(node, parent.file, "replacements", parent.problems)
-    path = fields.text("path")
+    name = fields.text("path")
     fields.done()
-    file = folder / path
-    if not fields.reach(node, "path", path, file) or not file.is_file():
-        fields.fault(node, "path", f"no file {path!r}")
+    file = join(dirname(path), name)
+    if not fields.reach(node, "path", name, file, sources) or not sources.is_file(file):
+        fields.fault(node, "path", f"no file {name!r}")
         return []
-    file = file.resolve()
-    source = Source(str(file), decode(file.read_bytes(), str(file))[1])
-    roots = [document.root for document in aliases.read(source) if document.root is not None]
+    file = sources.resolve(file)
+    roots = [document.root for document in sources.documents(file)]
     if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
-        raise InputError(Problem("must hold one list of replacements", file=source.name))
-    listed = [_read(str(file), parent, item.value, "") for item in roots[0].items]
+        raise InputError(Problem("must hold one list of replacements", file=sources.shown(file)))
+    listed = [_read(file, sources.shown(file), parent, item.value, "") for item in roots[0].items]
     return [each for each in listed if each]
 
 
-def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None:
-    fields = Fields(node, file, key, parent.problems)
+def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replacement | None:
+    fields = Fields(node, shown, key, parent.problems)
     child = fields.child("source")
     source = {}
     path = ""
@@ -90,7 +83,7 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
         child.done()
     targets = []
     for item in fields.items("targets"):
-        target = Fields(item, file, f"{key}.targets".strip("."), parent.problems)
+        target = Fields(item, shown, f"{key}.targets".strip("."), parent.problems)
         select = selector.read(target, "select")
         paths = target.texts("fieldPaths")
         if select is None or not paths:
@@ -98,11 +91,11 @@ def _read(file: str, parent: Fields, node: Node, key: str) -> Replacement | None
         target.done()
         targets.append(Target(select or {}, tuple(paths), item))
     fields.done()
-    return Replacement(Path(file), source, path, tuple(targets), node) if source and targets else None
+    return Replacement(file, source, path, tuple(targets), node) if source and targets else None
 
 
 def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
-    """Return the value to copy; exactly one object has to be its source."""
+    """Return the value to copy; exactly one object must be its source."""
     found = [root for root in roots if each.source.items() <= selector.words(root).items()]
     if len(found) != 1:
         wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.comment import SETTER_PREFIX
@@ -14,23 +13,23 @@ from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
 from packyard.source.parts import Krmfile
+from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
-from packyard.work import reads
+from packyard.work.memo import Memo
 from packyard.yaml import make
 from packyard.yaml.document import decode
 from packyard.yaml.node import Entry, Source
-from packyard.yaml.sharing import once
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
 
-def gather(krmfiles: Iterable[Krmfile]) -> list[Rule]:
+def gather(krmfiles: Iterable[Krmfile], memo: Memo) -> list[Rule]:
     """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
     found: dict[tuple[str, str], Rule] = {}
     problems: list[Problem] = []
     for name, data in dict.fromkeys(krmfiles):
         try:
-            for rule in _read(name, data):
+            for rule in _read(name, data, memo):
                 found.setdefault((rule.text, rule.message), rule)
         except InputError as error:
             problems += error.problems
@@ -38,12 +37,10 @@ def gather(krmfiles: Iterable[Krmfile]) -> list[Rule]:
     return list(found.values())
 
 
-def _read(name: str, data: bytes) -> list[Rule]:
-    return once(("rules", name, data), lambda: _parse(name, data))
-
-
-def _parse(name: str, data: bytes) -> list[Rule]:
-    return read(parse_krmfile(Source(name, decode(data, name)[1])).root) if b"rules:" in data else []
+def _read(name: str, data: bytes, memo: Memo) -> list[Rule]:
+    if b"rules:" not in data:
+        return []
+    return memo.once(("rules", name, data), lambda: read(parse_krmfile(Source(name, decode(data, name)[1]), memo).root))
 
 
 def is_here(rule: Rule, names: Collection[str]) -> bool:
@@ -59,24 +56,24 @@ def entry(rules: Sequence[Rule]) -> Entry:
 def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
     """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
 
-    A rule about a setter that is not here stays behind; about one that nobody defines it is a slip.
+    A rule about a setter that the use case does not have is left out; about one that no part defines it is a mistake.
     """
     for rule in rules:
         if is_here(rule, setters):
             yield from (problem for _, problem in review(rule, setters))
             continue
-        known = _defined(workspace.root_dir) | set(setters)
+        known = _defined(workspace.sources) | set(setters)
         for name in rule.names:
             if name not in known:
                 yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
 
 
-def _defined(root_dir: Path) -> set[str]:
+def _defined(sources: Sources) -> set[str]:
     """Return the name of every setter that a Krmfile of the workspace defines."""
-    return reads.once(("defined", str(root_dir)), lambda: _find_defined(root_dir))
+    return sources.once("defined setters", lambda: _find_defined(sources))
 
 
-def _find_defined(root_dir: Path) -> set[str]:
-    below = (file for folder in ("bases", "overlays", "packages") for file in (root_dir / folder).rglob(KRMFILE))
-    files = [file for file in (root_dir / KRMFILE, *below) if file.is_file()]
-    return {name for file in files for name in _DEFINED.findall(decode(file.read_bytes(), str(file))[1])}
+def _find_defined(sources: Sources) -> set[str]:
+    below = (file for folder in ("bases", "overlays", "packages") for file in sources.list(folder, f"**/{KRMFILE}"))
+    files = [file for file in (KRMFILE, *below) if sources.is_file(file)]
+    return {name for file in files for name in _DEFINED.findall(sources.text(file).text)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from packyard.errors import InputError
 from packyard.setters import regexp
@@ -72,7 +71,6 @@ def _fault(pattern: str) -> str:
     return f"{pattern!r} must be a regular expression: {found}" if found else ""
 
 
-@lru_cache(4096)
 def _matches(pattern: str, text: str) -> bool:
     if pattern.replace("-", "").isalnum():
         return pattern == text

@@ -1,12 +1,12 @@
-"""What only all packages of a workspace together can tell: that nobody has a use for a patch, or for an option.
+"""Checks of all packages of a workspace together: each patch reaches something, and each option fits a use case.
 
-What is left of idle patches is tried on all bases of the workspace, as a part may wait for its first package.
+Idle patches are tried on all bases of the workspace, too, as a part may wait for its first package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
+from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import idle, parts
@@ -14,7 +14,6 @@ from packyard.source.accumulate import Object, accumulate
 from packyard.source.idle import Idle
 from packyard.source.parts import Part
 from packyard.source.workspace import OPTIONS, Workspace
-from packyard.work.reads import Reads
 
 
 def check(here: Workspace, offered: Collection[str], found: Iterable[Idle]) -> None:
@@ -27,35 +26,33 @@ def check(here: Workspace, offered: Collection[str], found: Iterable[Idle]) -> N
         joined = idle.join([left, of_bases[0]])
         left = {patch: joined[patch] for patch in left}
     problems = [
-        Problem("fits no use case of any package", file=str(here.overlay_dir(OPTIONS, name)), hint="mend its targets")
-        for name in unused
+        Problem("fits no use case of any package", file=here.sources.shown(folder), hint="fix its targets")
+        for folder in (here.overlay_dir(OPTIONS, name) for name in unused)
     ]
-    refuse([*problems, *idle.problems(left, "any use case of the workspace", here.root_dir)])
+    refuse([*problems, *idle.problems(left, "any use case of the workspace", here.sources)])
 
 
 def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tuple[Idle, set[str]]:
     """Return what reaches nothing in the bases as they are, nor with an overlay, and which options fit one of these."""
     nothing: list[Idle] = []
     fitting: set[str] = set()
-    with Reads(here.root_dir) as reads:
-        root = reads.root_dir.resolve()
-        overlays = [parts.read(folder, "Component") for folder in sorted(root.glob("overlays/*/*/"))]
-        wanted = [
-            part for part in overlays if _is_option(part) and (part.folder.name in options or _has(part, root, files))
-        ]
-        for base in sorted(root.glob("bases/*/")):
-            try:
-                objects = accumulate(parts.read(base, "Kustomization"), idle=nothing)
-            except InputError:  # it is for others to build on, or nobody's
-                continue
-            made = [_try(part, objects, nothing) for part in overlays if not _is_option(part)]
-            for part in wanted:
-                for each in (objects, *filter(None, made)):
-                    reached: list[Idle] = []
-                    if _try(part, each, reached) and not all(idle.join(reached).values()):
-                        fitting.add(part.folder.name)
-                    nothing += reached
-    return idle.below(idle.join(nothing), here.root_dir), fitting
+    sources = here.sources
+    folders = [path for path in sources.list("overlays", "*/*") if sources.is_folder(path)]
+    overlays = [parts.read(sources, folder, "Component") for folder in folders]
+    wanted = [part for part in overlays if _is_option(part) and (basename(part.folder) in options or _has(part, files))]
+    for base in filter(sources.is_folder, sources.list("bases")):
+        try:
+            objects = accumulate(parts.read(sources, base, "Kustomization"), idle=nothing)
+        except InputError:  # others build on it, or no package uses it
+            continue
+        made = [_try(part, objects, nothing) for part in overlays if not _is_option(part)]
+        for part in wanted:
+            for each in (objects, *filter(None, made)):
+                reached: list[Idle] = []
+                if _try(part, each, reached) and not all(idle.join(reached).values()):
+                    fitting.add(basename(part.folder))
+                nothing += reached
+    return idle.join(nothing), fitting
 
 
 def _try(part: Part, objects: Sequence[Object], nothing: list[Idle]) -> list[Object]:
@@ -70,10 +67,9 @@ def _try(part: Part, objects: Sequence[Object], nothing: list[Idle]) -> list[Obj
 
 
 def _is_option(part: Part) -> bool:
-    return part.folder.parent.name == OPTIONS
+    return basename(dirname(part.folder)) == OPTIONS
 
 
-def _has(part: Part, root: Path, files: set[str]) -> bool:
-    """Say whether a patch of an option stands in one of these files, below the workspace."""
-    names = (Path(patch.key[0].partition(" (patch in")[0]) for patch in part.patches)
-    return not files.isdisjoint(name.relative_to(root).as_posix() for name in names)
+def _has(part: Part, files: set[str]) -> bool:
+    """Say whether a patch of an option stands in one of these files."""
+    return not files.isdisjoint(patch.place.partition(" (patch in")[0] for patch in part.patches)

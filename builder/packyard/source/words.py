@@ -24,17 +24,17 @@ from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PRE
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.keywords import review
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.krmfile import Krmfile, parse_krmfile
+from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
 from packyard.source import rules
-from packyard.source.package import Value
+from packyard.source.package import SetterValue
 from packyard.source.parts import Krmfile as KrmfileOf
+from packyard.work.memo import Memo
 from packyard.yaml import layout, make
 from packyard.yaml.document import decode, parse_shared
 from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
 from packyard.yaml.scalar import double_quoted, is_plain_text, quoted
-from packyard.yaml.sharing import once
 from packyard.yaml.values import to_value
 
 #: Behind the words of all layers.
@@ -95,15 +95,22 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], found: Sequence[
 class Words:
     """What each name means in one use case."""
 
-    def __init__(self, catalogue: KrmfileOf | None, layers: Sequence[Sequence[KrmfileOf]], values: Mapping[str, Value]):
-        """Gather definitions; each of ``layers`` wins over those before it, in one of them they have to agree."""
+    def __init__(
+        self,
+        catalogue: KrmfileOf | None,
+        layers: Sequence[Sequence[KrmfileOf]],
+        values: Mapping[str, SetterValue],
+        memo: Memo,
+    ) -> None:
+        """Gather definitions; each of ``layers`` wins over those before it, within one of them they must agree."""
         self.values = values
-        self._words = dict(_read(catalogue)) if catalogue else {}
+        self.memo = memo
+        self._words = dict(_read(catalogue, memo)) if catalogue else {}
         self._sections = list(dict.fromkeys(word.section for word in self._words.values()))
         for number, layer in enumerate(layers, 1):
             found: dict[str, Word] = {}
             for krmfile in dict.fromkeys(layer):
-                for name, word in _read(krmfile).items():
+                for name, word in _read(krmfile, memo).items():
                     other = found.setdefault(name, replace(word, layer=number))
                     if to_value(other.entry.value) != to_value(word.entry.value):
                         raise InputError(word.problem(f"is defined otherwise in {other.place}"))
@@ -128,7 +135,8 @@ class Words:
     def reach(self, documents: Mapping[str, bytes]) -> Reached:
         """Find what the comments of files reach, and write it."""
         reached: dict[str, Setter | Substitution] = {}
-        todo = [name for path, data in documents.items() for name in _references(path, data.decode())]
+        texts = (Source(path, data.decode()) for path, data in documents.items() if comments.is_marked(data))
+        todo = [name for source in texts for name in _references(source, self.memo)]
         while todo:
             name = todo.pop()
             meaning = self._meaning(name)
@@ -136,16 +144,16 @@ class Words:
                 reached[name] = meaning
                 todo += _MARKER.findall(meaning.pattern) if isinstance(meaning, Substitution) else []
         refuse(problem for name in reached for problem in self._review(name, reached[name]))
-        texts = {name: self._write(name, meaning) for name, meaning in reached.items()}
+        written = {name: self._write(name, meaning) for name, meaning in reached.items()}
         ordered = sorted(reached, key=self._position)
         substitutions = [name for name in ordered if isinstance(reached[name], Substitution)]
         sections: dict[str, dict[str, str]] = {}
         for section in self._order_of_sections(ordered, reached):
             names = [name for name in ordered if name not in substitutions and self._words[name].section == section]
-            sections[section] = {name: texts[name] for name in names}
-        sections[FOLLOWS] = {name: texts[name] for name in substitutions}
+            sections[section] = {name: written[name] for name in names}
+        sections[FOLLOWS] = {name: written[name] for name in substitutions}
         data = write("", sections)
-        return Reached(once(("words", data), lambda: Krmfile(Source(KRMFILE, data.decode())).definitions), sections)
+        return Reached(parse_krmfile(Source(KRMFILE, data.decode()), self.memo).definitions, sections)
 
     def _order_of_sections(self, names: Sequence[str], reached: Mapping[str, Setter | Substitution]) -> list[str]:
         """Return the sections of setters: first those with something required, then in the order of the catalogue's."""
@@ -287,7 +295,7 @@ def _constant(text: str, old: Scalar) -> Scalar:
 
 
 def _setter(entry: Entry, given: str | None) -> str:
-    """Write a setter's definition with the value that it is given, which nobody has to set then."""
+    """Write a setter's definition with the value that it is given, which is not required any more."""
     copied = make.clone_entry(entry)
     copied.head = []
     definition = copied.value
@@ -301,12 +309,12 @@ def _setter(entry: Entry, given: str | None) -> str:
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
 
 
-def _read(krmfile: KrmfileOf) -> dict[str, Word]:
-    return once(("words of", *krmfile), lambda: _parse(*krmfile))
+def _read(krmfile: KrmfileOf, memo: Memo) -> dict[str, Word]:
+    return memo.once(("words of", *krmfile), lambda: _parse(*krmfile, memo))
 
 
-def _parse(name: str, data: bytes) -> dict[str, Word]:
-    parsed = parse_krmfile(Source(name, decode(data, name)[1]))
+def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
+    parsed = parse_krmfile(Source(name, decode(data, name)[1]), memo)
     found: dict[str, Word] = {}
     section = ""
     for entry in parsed.entries:
@@ -319,7 +327,7 @@ def _parse(name: str, data: bytes) -> dict[str, Word]:
         short = entry.name.removeprefix(kind)
         definition: Setter | Substitution | None = known.get(short)
         if definition is None:
-            raise InputError(entry.key.problem(f"{entry.name} is no setter and no substitution"))
+            raise InputError(entry.key.problem(f"{entry.name} is neither a setter nor a substitution"))
         if isinstance(definition, Substitution) and definition.markers:
             hint = "leave `values` out: they follow from the pattern"
             raise InputError(entry.key.problem(f"{short} writes out what its pattern names", hint))
@@ -329,11 +337,7 @@ def _parse(name: str, data: bytes) -> dict[str, Word]:
     return found
 
 
-def _references(name: str, text: str) -> Iterable[str]:
+def _references(source: Source, memo: Memo) -> Iterable[str]:
     """Return what the comments of a file refer to, each once."""
-    return once(("references", name, text), lambda: _find_references(Source(name, text)))
-
-
-def _find_references(source: Source) -> Iterable[str]:
-    found = [item.reference.name for document in parse_shared(source) for item in bindings.find(document)]
+    found = [item.reference.name for document in parse_shared(source, memo) for item in bindings.find(document)]
     return list(dict.fromkeys(found))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.source.fields import Fields
-from packyard.work.reads import Reads, SourcePath
+from packyard.source.sources import Sources
+from packyard.work.memo import Memo
 from packyard.yaml.node import Scalar
 
 FILE = "packyard.yaml"
@@ -26,29 +28,34 @@ class Workspace:
     ``moved`` says of setters that packages used to have where each went.
     """
 
-    root_dir: Path
+    sources: Sources
     name: str
     prefix: str
     license_file: str
     kubernetes: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def root_dir(self) -> Path:
+        """The folder, as the user named it."""
+        return self.sources.root_dir
+
     def package_names(self) -> list[str]:
         """Return the names of all packages, sorted."""
-        return sorted(file.parent.name for file in (self.root_dir / "packages").glob("*/package.yaml"))
+        return sorted(basename(dirname(file)) for file in self.sources.list("packages", "*/package.yaml"))
 
-    def base_dir(self, name: str) -> Path:
+    def base_dir(self, name: str) -> str:
         """Return the folder of a base."""
-        return self.root_dir / "bases" / name
+        return f"bases/{name}"
 
-    def overlay_dir(self, kind: str, name: str) -> Path:
+    def overlay_dir(self, kind: str, name: str) -> str:
         """Return the folder of an overlay of a kind."""
-        return self.root_dir / "overlays" / kind / name
+        return f"overlays/{kind}/{name}"
 
     def option_names(self) -> list[str]:
         """Return the names of all options, sorted."""
-        found = (self.root_dir / "overlays" / OPTIONS).glob("*/kustomization.yaml")
-        return sorted(file.parent.name for file in found)
+        found = self.sources.list(f"overlays/{OPTIONS}", "*/kustomization.yaml")
+        return sorted(basename(dirname(file)) for file in found)
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
@@ -58,32 +65,25 @@ class Workspace:
                 message = f"lies in the sources, in {self.root_dir / name}"
                 raise InputError(Problem(message, file=str(folder), hint="choose a folder elsewhere"))
 
-    def package_dir(self, name: str) -> Path:
+    def package_dir(self, name: str) -> str:
         """Return a package's folder; an unknown name is refused with the nearest one."""
-        folder = self.root_dir / "packages" / name
-        if "/" in name or not (folder / "package.yaml").is_file():
+        folder = f"packages/{name}"
+        if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
             known = self.package_names()
             hint = suggest(name, known) or f"{len(known)} packages are known: packyard list"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 
 
-def read(root_dir: Path) -> Workspace:
-    """Read ``packyard.yaml``; nothing that it names may lie outside."""
-    if isinstance(root_dir, SourcePath):
-        return _read(root_dir)
-    with Reads(root_dir) as reads:
-        return replace(_read(reads.root_dir), root_dir=root_dir)
-
-
-def _read(root_dir: Path) -> Workspace:
-    file = root_dir / FILE
-    if not file.is_file():
-        raise InputError(Problem("no such file, so this is no workspace", file=str(file)))
-    fields = Fields.of_file(file)
+def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
+    """Read ``packyard.yaml``; nothing that it names may lie outside. ``memo`` is that of a run with many tasks."""
+    sources = Sources(root_dir, memo)
+    if not sources.is_file(FILE):
+        raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(FILE)))
+    fields = Fields.of_file(sources, FILE)
     fields.expect_header("packyard/v1", "Workspace")
     workspace = Workspace(
-        root_dir=root_dir,
+        sources=sources,
         name=fields.text("name"),
         prefix=fields.text("prefix").strip("/"),
         license_file=fields.text("license"),
@@ -94,11 +94,11 @@ def _read(root_dir: Path) -> Workspace:
         named = fields.node.get(key) if fields.node else None
         if not isinstance(named, Scalar):
             continue
-        path = root_dir / named.value
-        if key == "license" and fields.reach(named, key, named.value, path) and not path.is_file():
+        is_reached = key != "license" or fields.reach(named, key, named.value, named.value, sources)
+        if key == "license" and is_reached and not sources.is_file(named.value):
             fields.fault(named, key, f"no file {named.value!r}")
         if key == "prefix" and not all(map(_PREFIX_PART.fullmatch, workspace.prefix.split("/"))):
-            fields.fault(named, key, f"{named.value!r} has to be words joined by slashes")
+            fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
     fields.done()
     return workspace
 
@@ -111,9 +111,13 @@ def find(start_dir: Path) -> Workspace | None:
     return None
 
 
-def authored(folder: Path) -> list[Path]:
+def authored(sources: Sources, folder: str) -> list[str]:
     """Return the files that stand in a folder of the sources, sorted; without what is hidden, and editors' copies."""
-    return sorted(file for file in folder.glob("*") if file.is_file() and file.name[0] != "." and file.name[-1] != "~")
+    return [
+        path
+        for path in sources.list(folder)
+        if sources.is_file(path) and basename(path)[0] != "." and basename(path)[-1] != "~"
+    ]
 
 
 def built_in() -> Workspace:

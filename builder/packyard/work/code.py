@@ -6,7 +6,6 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +16,6 @@ _CARRIED = "catalogue"  # sources that an installation carries, which are read a
 _CACHED = "__pycache__"
 
 
-@lru_cache(maxsize=1)
 def digest(libraries: tuple[str, ...]) -> Digest:
     """Digest packyard's own files, by their bytes, and those of libraries, by their sizes and times.
 

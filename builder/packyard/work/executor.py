@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -27,6 +28,7 @@ Result = TypeVar("Result")
 
 _SHARES = 4  # a worker gets its tasks in this many chunks, so that none waits long for another's last one
 _LARGEST = 100
+_worker = threading.local()
 
 
 class Engine(Protocol):
@@ -110,19 +112,20 @@ class _Outcome(Generic[Result]):
     trace: str = ""  # where a fault of another kind was raised, for it may have been in another process
 
 
+@dataclass(frozen=True, slots=True)
 class _Run(Generic[Task, Result]):
     """One fan-out: its tasks, and what became of those that are over."""
 
-    def __init__(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Callable[[int], None]) -> None:
-        self.function = function
-        self.tasks = tasks
-        self.done = done
-        self.outcomes: dict[int, _Outcome[Result]] = {}
+    function: Callable[[Task], Result]
+    tasks: Sequence[Task]
+    done: Callable[[int], None]
+    outcomes: dict[int, _Outcome[Result]] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def here(self, places: Sequence[int]) -> None:
         """Run tasks in this process."""
         for place in places:
-            self._over([place], _call(self.function, [self.tasks[place]]))
+            self._over([place], _call("", self.function, [self.tasks[place]]))
 
     def together(self, on: Engine, chunks: Sequence[range]) -> list[range]:
         """Run chunks of tasks in workers, and return those whose worker died."""
@@ -131,7 +134,8 @@ class _Run(Generic[Task, Result]):
             futures: dict[Future[list[_Outcome[Result]]], range] = {}
             for places in chunks:
                 try:
-                    futures[pool.submit(_call, self.function, [self.tasks[place] for place in places])] = places
+                    tasks = [self.tasks[place] for place in places]
+                    futures[pool.submit(_call, self.id, self.function, tasks)] = places
                 except BrokenExecutor:  # a worker died while chunks were still given out
                     dead.append(places)
             for future in as_completed(futures):
@@ -149,7 +153,7 @@ class _Run(Generic[Task, Result]):
                 while rest:
                     place, attempt = rest.pop()
                     try:
-                        outcomes = pool.submit(_call, self.function, [self.tasks[place]]).result()
+                        outcomes = pool.submit(_call, self.id, self.function, [self.tasks[place]]).result()
                     except BrokenExecutor:
                         if attempt == "last":
                             self._over([place], [_Outcome(error=_killer(self.tasks[place]))])
@@ -175,7 +179,11 @@ class _Run(Generic[Task, Result]):
             self.done(place)
 
 
-def _call(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[_Outcome[Result]]:
+def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[_Outcome[Result]]:
+    """Call a function for some tasks. A worker keeps the one that it got first in a run, with what that remembers."""
+    if run and getattr(_worker, "run", "") != run:
+        _worker.run, _worker.function = run, function
+    function = _worker.function if run else function
     outcomes: list[_Outcome[Result]] = []
     for task in tasks:
         try:

@@ -11,24 +11,24 @@ the nodes on the way to it.
 from __future__ import annotations
 
 from packyard.errors import InputError
+from packyard.work.memo import Memo, once
 from packyard.yaml.builder import MAX_DEPTH
 from packyard.yaml.document import check_keys, has_aliases, parse_shared
 from packyard.yaml.make import copy
 from packyard.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
-from packyard.yaml.sharing import once
 
 #: A document whose aliases stand for more values than this is refused.
 MAX_VALUES = 100_000
 
 
-def read(source: Source) -> list[Document]:
+def read(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
-    return once(("aliases", source.name, source.text), lambda: _read(source))
+    return once(memo, ("aliases", source.name, source.text), lambda: _read(source, memo))
 
 
-def followed(source: Source) -> list[Document]:
+def followed(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
-    documents = parse_shared(source)
+    documents = parse_shared(source, memo)
     return documents if not has_aliases(source) else [_followed(document) for document in documents]
 
 
@@ -42,10 +42,10 @@ def follow(document: Document) -> None:
         document.root, _, _ = _Anchors(in_place=True).follow(document.root, 0)
 
 
-def _read(source: Source) -> list[Document]:
-    for document in parse_shared(source):
+def _read(source: Source, memo: Memo | None) -> list[Document]:
+    for document in parse_shared(source, memo):
         check_keys(document)
-    return followed(source)
+    return followed(source, memo)
 
 
 def _followed(document: Document) -> Document:

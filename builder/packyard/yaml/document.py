@@ -19,12 +19,13 @@ except ImportError:
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.builder import Builder
 from packyard.yaml.node import Collection, Comment, Document, Entry, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.sharing import is_sharing, once
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
+
+    from packyard.work.memo import Memo
 
 
 #: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
@@ -120,8 +121,10 @@ def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
 
 
 def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
-    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does."""
-    known: set[str] = set()
+    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does; count the others."""
+    known: dict[str, int] = {}
+    found: dict[int, int] = {}
+    source.aliases = found
 
     def get() -> Any:
         event = get_event()
@@ -132,37 +135,23 @@ def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
                 message = f"*{event.anchor} refers to nothing before it"
                 hint = f"mark what it repeats with &{event.anchor}, or write it out"
                 raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
+            start = known[event.anchor]
+            found[start] = found.get(start, 0) + 1
         elif kind is yaml.DocumentStartEvent:
             known.clear()
         elif getattr(event, "anchor", None):
-            known.add(event.anchor)
+            known[event.anchor] = event.start_mark.index
         return event
 
     return get
 
 
-def parse_shared(source: Source, *, around: Sequence[str] = ()) -> list[Document]:
-    """Parse as `parse_text` does, for a caller who changes no node; within `Sharing` equal texts are parsed once."""
-    if not is_sharing():
+def parse_shared(source: Source, memo: Memo | None = None, *, around: Sequence[str] = ()) -> list[Document]:
+    """Parse as `parse_text` does, for a caller who changes no node; a whole text is parsed once for a memo."""
+    key = ("documents", source.name, source.text)
+    if memo is None or (around and key not in memo):
         return parse_text(source, around=around)
-    return once(("documents", source.name, source.text), lambda: parse_text(source))
-
-
-def count_aliases(source: Source) -> dict[int, int]:
-    """Return, for each anchored node by the position where it begins, how many aliases repeat it."""
-    found: dict[int, int] = {}
-    anchored: dict[str, int] = {}
-    events: Iterator[Any] = iter(Parser(source.text).get_event, None)
-    for event in events:
-        kind = type(event)
-        if kind is yaml.AliasEvent:
-            start = anchored.get(event.anchor, -1)
-            found[start] = found.get(start, 0) + 1
-        elif kind is yaml.DocumentStartEvent:
-            anchored = {}
-        elif getattr(event, "anchor", None):
-            anchored[event.anchor] = event.start_mark.index
-    return found
+    return memo.once(key, lambda: parse_text(source))
 
 
 def check_keys(document: Document) -> None:

@@ -51,6 +51,13 @@ def clone_item(item: Item) -> Item:
     return _like(Item(clone(item.value), item.start), item)
 
 
+def like(child: _Child) -> _Child:
+    """Copy an entry or an item, with its comments and with the very same value."""
+    start, value = child.start, child.value
+    made: Any = Entry(child.key, value, start) if isinstance(child, Entry) else Item(value, start)
+    return _like(made, child)  # type: ignore[no-any-return]  # it is of the type of the child
+
+
 def _like(child: _Child, other: Child) -> _Child:
     child.head, child.foot, child.comment = list(other.head), list(other.foot), other.comment
     return child

@@ -24,19 +24,24 @@ if TYPE_CHECKING:
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16
 _NO_INDEX: dict[str, int] = {}
+_NO_ALIASES: dict[int, int] = {}
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _LINE = re.compile(r"[^\r\n]+")
 
 
 class Source:
-    """The text of one file: decoded, without its byte order mark, with positions turned into lines on demand."""
+    """The text of one file: decoded, without its byte order mark, with positions turned into lines on demand.
 
-    __slots__ = ("_breaks", "_known", "name", "text")
+    ``aliases`` says how many aliases repeat a node, by the position where it begins, once the text was parsed.
+    """
+
+    __slots__ = ("_breaks", "_known", "aliases", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.aliases: dict[int, int] = _NO_ALIASES
         self._breaks: list[int] | None = None
         self._known = (0, 1)  # a place, and its line
 

@@ -17,7 +17,7 @@ from codecs import BOM_UTF8
 
 from packyard.errors import InputError
 from packyard.yaml.compare import Comparison, refused
-from packyard.yaml.document import parse_text, source_of
+from packyard.yaml.document import parse_shared, parse_text, source_of
 from packyard.yaml.edit import Edit, apply, in_order
 from packyard.yaml.node import (
     Child,
@@ -33,6 +33,8 @@ from packyard.yaml.span import aliased, children_below, column
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from packyard.work.memo import Memo
 
 
 #: Lines that follow each other are parsed together up to so many characters.
@@ -53,21 +55,27 @@ def apply_to_file(
     edits: Iterable[Edit],
     documents: Sequence[Document] = (),
     proved: set[object] | None = None,
+    memo: Memo | None = None,
 ) -> bytes | None:
     """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
 
     Raises `InputError` where they would do more or less than they mean. ``documents`` are those of the file, whole or
     in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
-    next files: the same edits of the same lines are proved once.
+    next files: the same edits of the same lines are proved once. With a ``memo`` the whole text is parsed, before and
+    after, for those who read it next.
     """
-    new = apply_to_text(source, edits, documents, proved)
+    new = apply_to_text(source, edits, documents, proved, memo)
     if new == source.text:
         return None
     return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
 
 
 def apply_to_text(
-    source: Source, edits: Iterable[Edit], documents: Sequence[Document] = (), proved: set[object] | None = None
+    source: Source,
+    edits: Iterable[Edit],
+    documents: Sequence[Document] = (),
+    proved: set[object] | None = None,
+    memo: Memo | None = None,
 ) -> str:
     """Return a text with edits made, proved as `apply_to_file` does it."""
     ordered = in_order(edits)
@@ -76,7 +84,8 @@ def apply_to_text(
     new = apply(source.text, ordered)
     if new != source.text:
         known = set() if proved is None else proved
-        for stretch in _stretches(source, ordered, documents, known):
+        whole = [_Stretch(source, 0, len(source.text), ordered, memo)]
+        for stretch in _stretches(source, ordered, documents, known) if memo is None else whole:
             _prove(source, stretch)
             known.add(stretch.key)
         _check_aliases(source, new, ordered)
@@ -92,7 +101,7 @@ def _prove(source: Source, stretch: _Stretch) -> None:
     if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
         raise refused(source, edits[0].start, "the line below would run into it")
     try:
-        after = parse_text(Source(source.name, new), is_part=True)
+        after = _parse(Source(source.name, new), stretch.memo)
     except InputError as error:
         reason = error.problems[0].message
         raise refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
@@ -102,15 +111,20 @@ def _prove(source: Source, stretch: _Stretch) -> None:
         raise refused(source, edits[0].start, "its lines would move")
 
 
+def _parse(source: Source, memo: Memo | None) -> list[Document]:
+    return parse_text(source, is_part=True) if memo is None else parse_shared(source, memo)
+
+
 # Which lines are parsed again.
 
 
 class _Stretch:
     """Lines with the edits in them, and their documents before; ``is_whole`` says that they are all of the text."""
 
-    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "source", "start")
+    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "memo", "source", "start")
 
-    def __init__(self, source: Source, start: int, end: int, edits: list[Edit]) -> None:
+    def __init__(self, source: Source, start: int, end: int, edits: list[Edit], memo: Memo | None = None) -> None:
+        self.memo = memo
         self.start = start
         self.end = end
         self.edits = edits
@@ -124,7 +138,7 @@ class _Stretch:
     def documents(self) -> list[Document]:
         """The documents of the lines alone."""
         if self._documents is None:
-            self._documents = parse_text(self.source, is_part=True)
+            self._documents = _parse(self.source, self.memo)
         return self._documents
 
     @property

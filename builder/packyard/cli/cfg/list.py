@@ -11,10 +11,11 @@ from packyard.cli.flags import Declared
 from packyard.errors import InputError, UsageError
 from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
-from packyard.setters.listing import Counts, ListedSetter, list_setters
+from packyard.setters.listing import ListedSetter, list_setters
 from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.packages import find_packages, read_package
 from packyard.setters.plan import Copies
+from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
 
@@ -35,12 +36,12 @@ def list_package_setters(words: Sequence[str]) -> int:
         if (code := _list_version1(folder, names)) is not None:
             return code
         raise
-    copies, known = Copies(), Counts()
+    copies, memo = Copies(), Memo()
     shown = False
     for number, package in enumerate(packages):
         files = read_package(tree, package)
         definitions = (copies.read_krmfile(files) if number else first).definitions
-        rows = [row for row in list_setters(files, definitions, known) if not names or row.setter.name == names[0]]
+        rows = [row for row in list_setters(files, definitions, memo) if not names or row.setter.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code
         if not rows and not files.is_of_kustomize and len(packages) > 1:
