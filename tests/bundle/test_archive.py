@@ -1,4 +1,4 @@
-"""Packing gives the same bytes everywhere; unpacking gives the files, or nothing."""
+"""Packing gives the same bytes everywhere; unpacking writes all files or none."""
 
 from __future__ import annotations
 

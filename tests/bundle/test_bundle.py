@@ -1,4 +1,4 @@
-"""A bundle is built whole, and opened only if all its parts fit each other."""
+"""A bundle is verified when it is built and when it is opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives made to harm, or damaged on the way: each is refused as a whole, and nothing is written anywhere."""
+"""Hostile and damaged archives: each is refused as a whole, and nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""packyard.json: the same bytes for the same content, nothing lost on the way, and every differing file named."""
+"""packyard.json: the same bytes for the same content, nothing lost when it is read, and every differing file named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON from elsewhere: what could harm whoever reads it, keeps it or writes it again is refused."""
+"""Hostile JSON is refused: what would do harm when it is read, kept or written again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bundles are called, and which version is later."""
+"""Names and versions of bundles, and the order of versions."""
 
 from __future__ import annotations
 

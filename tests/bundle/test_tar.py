@@ -1,4 +1,4 @@
-"""The tar format: what is written equals what the standard library writes, and what others write is read."""
+"""The tar format: we write what the standard library writes, and read what other programs write."""
 
 from __future__ import annotations
 

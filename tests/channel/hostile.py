@@ -1,4 +1,4 @@
-"""A grammar of channels and servers that mean harm, each case made from a seed.
+"""A grammar of hostile channels and servers, each case generated from a seed.
 
 A case begins with a good channel of three bundles, and spoils it. What is in a bundle and what the index says of it
 are never forged together: whatever verifies is one of the three.

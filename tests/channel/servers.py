@@ -1,4 +1,4 @@
-"""Web servers that say whatever a test wants, however slowly, and for ever."""
+"""Web servers that answer whatever a test wants, however slowly, and without end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store in a directory: the contract of all stores, and what only a file system can break."""
+"""The store in a directory: the contract of all stores, and faults of file systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels and servers from a grammar of harm: a sentence or the truth, soon, in little memory; nothing else changes.
+"""Hostile channels and servers, generated: a message or the right bytes, within limits of time and memory.
 
 `make fuzz` runs more of them.
 """

@@ -1,4 +1,4 @@
-"""The store that a web server serves, against a real one that can misbehave."""
+"""The store that a web server serves, with a real server that misbehaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing: nothing published changes, whatever is listed is there, and what was interrupted is completed."""
+"""Publishing: nothing published changes, whatever is listed exists, and an interrupted publish can be completed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many processes publish into one directory at once, and are killed: nothing is lost, and no reader sees a gap."""
+"""Many processes publish into one directory at once, and are killed: no entry is lost, and no listed file is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An address says which store is meant."""
+"""Which store an address opens."""
 
 from __future__ import annotations
 

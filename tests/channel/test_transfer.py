@@ -1,4 +1,4 @@
-"""Requests to servers that harm: each ends soon, at a bound, with a sentence, and gives no secret away."""
+"""Requests to hostile servers: each ends at a bound with a message, and gives no secret away."""
 
 from __future__ import annotations
 

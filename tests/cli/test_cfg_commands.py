@@ -1,4 +1,4 @@
-"""`packyard cfg` and words that are none of its commands."""
+"""`packyard cfg` without a command, and with an unknown one."""
 
 from __future__ import annotations
 

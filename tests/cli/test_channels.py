@@ -1,4 +1,4 @@
-"""`list`, `get`, `publish` and `build`: what they say of digests, and of channels that are none."""
+"""`list`, `get`, `publish` and `build`: the digests that they print, and addresses that are not channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One rule for DIR, and one for the sources: what a command line means by the folder that it is called in."""
+"""How a command line finds DIR and the sources, from the working directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`packyard enable` and `disable` as commands: what they say, what they show, what they refuse."""
+"""`packyard enable` and `disable` on the command line: messages, results, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`packyard list`: which packages there are, of sources and of a channel, all or those of some kind."""
+"""`packyard list`: the packages of a workspace and of a channel, all or with some facts."""
 
 from __future__ import annotations
 

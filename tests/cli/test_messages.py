@@ -1,4 +1,4 @@
-"""How much is said, in which form, and what a refusal tells to type next."""
+"""Messages: how many, in which form, and what to type after a refusal."""
 
 from __future__ import annotations
 

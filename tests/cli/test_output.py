@@ -1,4 +1,4 @@
-"""What reaches a terminal or a pipe: text for people is clean, JSON and diffs are exact, and one module prints."""
+"""Output on a terminal or a pipe: text for people is clean, JSON and diffs are exact, and one module prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`packyard setters --set --output yaml`: one's own values, in the form that `set --values` takes."""
+"""`packyard setters --set --output yaml` prints the user's values, in the format that `set --values` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that are full, closed or absent: a sentence and exit code 1, or nothing, never a traceback."""
+"""Standard streams that are full, closed or missing: a message and exit code 1, or nothing, but no traceback."""
 
 from __future__ import annotations
 

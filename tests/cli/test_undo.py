@@ -1,4 +1,4 @@
-"""`packyard undo` after every command that changes files: the earlier bytes, again those before, never later work."""
+"""`packyard undo` after every command that changes files, repeatedly, and never over a later change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random command lines over every verb: answered, or refused in a sentence, never a bug of ours."""
+"""Random command lines for every verb: they work, or are refused with a message; none is a bug."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every call of a change to the system fails once, and is killed once: files are old or new, and one more completes.
+"""Each system call of a change fails once, and is killed once: files are old or new, and the next command completes it.
 
 On files of every kind, and with an edit of somebody's between the kill and the next command, which has to survive. A
 sample of the places; all of them with PACKYARD_FUZZ, as in `make fuzz`.

@@ -1,4 +1,4 @@
-"""Undo: the earlier bytes, command by command, and never over somebody's later work."""
+"""Undo restores the earlier bytes, command by command, and never overwrites a later change."""
 
 from __future__ import annotations
 

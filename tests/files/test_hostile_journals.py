@@ -1,4 +1,4 @@
-"""What a package, or anybody, puts where packyard has its journal: nobody obeys it or waits for it."""
+"""Hostile journals, in a package or from another user, are neither carried out nor waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that keep their owner, mode, attributes and hard links, and those that can only be written through."""
+"""A changed file keeps its owner, mode, attributes and hard links; some files can only be written through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All or nothing: after a failed write, or a kill at any moment, every file is whole and one more command finishes."""
+"""After a failed write, or a kill at any moment, every file is whole, and the next command finishes the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer at a time, of a folder and of those above and below it."""
+"""One writer at a time: writers of a folder, of those above and of those below wait for each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a crash: the next command finishes the change, or stops where somebody else edited, and says both ways out."""
+"""After a crash the next command finishes the change, or stops at a file that was edited, with both ways to go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that somebody changes meanwhile, or that nobody may change: all or nothing of that too."""
+"""Files that somebody changes meanwhile, or that cannot be changed: the command changes all files or none."""
 
 from __future__ import annotations
 

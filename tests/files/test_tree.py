@@ -1,4 +1,4 @@
-"""A folder's files: what is found, where links may lead, and where no path may."""
+"""A folder's files: which are found, and that no link or path leads out of the root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users without a name, a home or rights: what can be done is done, and the rest is refused by the file's name."""
+"""Users without a name, a home or rights: commands work, or their errors name the file."""
 
 from __future__ import annotations
 
