@@ -1,4 +1,4 @@
-"""Many processes publish into one directory at once, and are killed: no entry is lost, and no listed file is missing."""
+"""Many processes publish into one directory at once, and die: no entry is lost, and no listed file is missing."""
 
 from __future__ import annotations
 
