@@ -25,8 +25,7 @@ from packyard.setters.plan import Assignment, Plan
 from packyard.setters.spelling import plan_setters
 from packyard.source import package as packages
 from packyard.source import parts, workspace
-from packyard.source.accumulate import Object as SourceObject
-from packyard.source.accumulate import accumulate
+from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.compose import Composed, ComposedPackage, compose
 from packyard.source.package import Package, UseCase
 from packyard.source.patch import MisfitError

@@ -7,7 +7,7 @@ import pytest
 import real
 import workspaces
 from packyard.source import package, workspace
-from packyard.source.accumulate import Object
+from packyard.source.accumulate import SourceObject
 from packyard.source.compose import compose
 from packyard.work.memo import Memo
 from packyard.yaml import aliases
@@ -71,7 +71,7 @@ def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before
     (document,), (change,) = parse_text(Source("a.yaml", SECRET)), parse_text(Source("b.yaml", CHANGES[how]))
     assert isinstance(document.root, MappingNode)
     drawn_before = drawn(document)
-    first = Object(document.root, "a")
+    first = SourceObject(document.root, "a")
     if before:
         (early,) = parse_text(Source("c.yaml", "- {op: add, path: /metadata/labels/early, value: x}\n"))
         assert isinstance(early.root, SequenceNode)
@@ -85,7 +85,7 @@ def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before
         getattr(both[changed], how)(change.root)
         assert both[changed].identity[3] == "b"
         assert (kept.identity[3], kept.write()) == ("a", texts[0])
-        assert Object(kept.root, "").write() == texts[0], "not only what it remembers"
+        assert SourceObject(kept.root, "").write() == texts[0], "not only what it remembers"
         assert b"name: b" in both[changed].write()
     if not before:
         assert drawn(document) == drawn_before

@@ -26,7 +26,6 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
 def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Draft:
     package = composed.package
     sources, memo = workspace.sources, workspace.sources.memo
-    rows = {item.use_case.path: item.rows() for item in composed.use_cases}
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
     described = describe.use_cases(composed, memo)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
@@ -40,7 +39,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
         "prefix": workspace.prefix,
         "model": package.model,
         "presets": composed.presets,
-        **documented.context(composed, rows, objects, described),
+        **documented.context(composed, objects, described),
     }
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
     return Draft(

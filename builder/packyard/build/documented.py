@@ -80,17 +80,16 @@ class DocumentedOption:
 
 def context(
     composed: ComposedPackage,
-    rows: Mapping[str, Sequence[Setter]],
     objects: Mapping[str, Sequence[Mapping[str, object]]],
     described: Mapping[str, ShippedUseCase],
 ) -> dict[str, object]:
     """Return what fragments may ask of a composed package.
 
-    By the paths of its use cases, ``rows`` are their setters, ``objects`` their objects as plain values, and
-    ``described`` is what packyard.json says of them.
+    By the paths of its use cases, ``objects`` are their objects as plain values, and ``described`` is what
+    packyard.json says of them.
     """
     found = {item.use_case.path: item for item in composed.use_cases}
-    use_cases = [_use_case(item, rows[path], objects[path], described[path]) for path, item in found.items()]
+    use_cases = [_use_case(item, objects[path], described[path]) for path, item in found.items()]
     return {
         "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
         "use_cases": use_cases,
@@ -105,14 +104,12 @@ def context(
     }
 
 
-def _use_case(
-    item: Composed, rows: Sequence[Setter], objects: Sequence[Mapping[str, object]], described: ShippedUseCase
-) -> DocumentedUseCase:
+def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> DocumentedUseCase:
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
         storage=item.use_case.storage,
-        setters=list(rows),
+        setters=list(item.definitions.setters.values()),
         objects=item.objects,
         names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
         beside=item.beside,

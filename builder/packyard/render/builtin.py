@@ -17,8 +17,7 @@ from packyard.options import folder
 from packyard.render import kustomization, manifest, namespace, objects
 from packyard.render.kustomization import HINT, MAX_BYTES, MAX_FILES, Budget, Kustomization, find, read
 from packyard.render.objects import Object
-from packyard.source.accumulate import Object as Part
-from packyard.source.accumulate import apply
+from packyard.source.accumulate import SourceObject, apply
 from packyard.source.parts import Patch
 from packyard.yaml.document import walk
 from packyard.yaml.node import MappingNode, Scalar, Source
@@ -120,7 +119,7 @@ class _Accumulation:
 
     def _patch(self, change: Patch) -> list[Object]:
         """Patch the objects that a patch is for, and return them."""
-        parts = [Part(item.node, "") for item in self.items if item.node is not None]
+        parts = [SourceObject(item.node, "") for item in self.items if item.node is not None]
         by_part = dict(zip(map(id, parts), self.items, strict=True))
         reached = [(by_part[id(part)], part) for part in apply(change, parts)]
         for item, part in reached:
@@ -128,7 +127,7 @@ class _Accumulation:
         return [item for item, _ in reached]
 
 
-def _take(item: Object, part: Part, change: Patch) -> None:
+def _take(item: Object, part: SourceObject, change: Patch) -> None:
     """Give an object what a patch made of it."""
     before = (item.api_version, item.kind, item.namespace, item.name)
     assert item.node is not None

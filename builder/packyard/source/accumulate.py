@@ -27,7 +27,7 @@ RUN = "run"
 
 
 @dataclass(slots=True, eq=False)
-class Object:
+class SourceObject:
     """A Kubernetes object on its way, and the stem of the file that it came from; `root` is for reading."""
 
     root: MappingNode
@@ -52,9 +52,9 @@ class Object:
         """Return the object's file."""
         return layout.write(anchors.shared(self.root))
 
-    def copy(self) -> Object:
+    def copy(self) -> SourceObject:
         """Return an object that may be changed without changing this one, nor this one it."""
-        copied = Object(self.root, self.stem)
+        copied = SourceObject(self.root, self.stem)
         copied._identity = self._identity
         self._working = None  # what it had as its own, both have now
         return copied
@@ -86,21 +86,23 @@ class Object:
         return self.root
 
 
-def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | None = None) -> list[Object]:
+def accumulate(
+    part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
+) -> list[SourceObject]:
     """Gather a part's objects, let its components work on them, then its patches and replacements: kustomize's order.
 
     ``idle`` gathers what reached nothing.
     """
     objects = [] if onto is None else onto
     for stem, root in part.objects:
-        _add(objects, Object(root, stem))
+        _add(objects, SourceObject(root, stem))
     for resource in part.resources:
         for item in accumulate(resource, idle=idle):
             _add(objects, item)
     for component in part.components:
         accumulate(component, objects, idle)
     for made in part.generated:
-        _add(objects, Object(made.root, made.stem))
+        _add(objects, SourceObject(made.root, made.stem))
     for change in part.patches:
         reached = apply(change, objects)
         if idle is not None:
@@ -110,7 +112,7 @@ def accumulate(part: Part, onto: list[Object] | None = None, idle: list[Idle] | 
     return objects
 
 
-def file_names(objects: list[Object]) -> list[str]:
+def file_names(objects: list[SourceObject]) -> list[str]:
     """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names."""
     kinds = Counter(item.identity[1] for item in objects)
     names = [f"{_stem(item, alone=kinds[item.identity[1]] == 1)}.yaml" for item in objects]
@@ -122,12 +124,12 @@ def file_names(objects: list[Object]) -> list[str]:
     return names
 
 
-def _stem(item: Object, *, alone: bool) -> str:
+def _stem(item: SourceObject, *, alone: bool) -> str:
     _, kind, _, name = item.identity
     return parts.dashed(kind) if alone or name == RUN else name.removeprefix(f"{RUN}-")
 
 
-def _add(objects: list[Object], item: Object) -> None:
+def _add(objects: list[SourceObject], item: SourceObject) -> None:
     if len(objects) >= MAX_OBJECTS:
         raise InputError(item.problem(f"one of more than {MAX_OBJECTS} objects of one use case"))
     if any(other.identity == item.identity for other in objects):
@@ -135,7 +137,7 @@ def _add(objects: list[Object], item: Object) -> None:
     objects.append(item)
 
 
-def apply(item: Patch, objects: list[Object]) -> list[Object]:
+def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
     """Patch objects, and return those that the patch is for."""
     root = item.document.root
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
@@ -162,7 +164,7 @@ def apply(item: Patch, objects: list[Object]) -> list[Object]:
     return matched
 
 
-def _replace(each: Replacement, objects: list[Object], idle: list[Idle] | None) -> None:
+def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | None) -> None:
     value = replacement.find_source(each, [item.root for item in objects])
     for target in each.targets:
         matched = [item for item in objects if selector.selects(target.select, item.root)]

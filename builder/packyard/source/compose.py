@@ -12,14 +12,14 @@ from pathlib import PurePosixPath
 from posixpath import basename
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.setters.definition import Definitions, Setter
+from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.setters.rules.rule import Rule
 from packyard.source import idle, option, parts, preset, rules
-from packyard.source.accumulate import Object, accumulate, file_names
+from packyard.source.accumulate import SourceObject, accumulate, file_names
 from packyard.source.idle import Idle
 from packyard.source.option import Options
 from packyard.source.package import Package, UseCase
@@ -59,10 +59,6 @@ class Composed:
         """Return the use case as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
         return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
-
-    def rows(self) -> list[Setter]:
-        """Return the setters, in the order of the Krmfile."""
-        return list(self.definitions.setters.values())
 
     def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""
@@ -109,7 +105,7 @@ class _Made:
     """A use case, its objects before words were folded, and what was idle in it."""
 
     composed: Composed
-    objects: list[Object]
+    objects: list[SourceObject]
     idle: list[Idle]
     words: Words
 
@@ -120,7 +116,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
     named = dict(zip(file_names(objects), objects, strict=True))
     beside = {
-        basename(path): Object(root, PurePosixPath(path).stem)
+        basename(path): SourceObject(root, PurePosixPath(path).stem)
         for path in _beside(sources, base)
         for root in parts.read_objects(sources, path)
     }
@@ -128,7 +124,8 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
     words = Words(parts.read_krmfile(sources, ""), layers, use_case.setters, memo)
     documents = {
-        name: Object(words.fold(item.root), item.stem).write() for name, item in sorted({**beside, **named}.items())
+        name: SourceObject(words.fold(item.root), item.stem).write()
+        for name, item in sorted({**beside, **named}.items())
     }
     reached = words.reach(documents)
     known = reached.definitions.setters
@@ -157,7 +154,7 @@ def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[P
 
 def _objects(
     workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
-) -> tuple[list[Object], list[Idle]]:
+) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
     begun, nothing = _begun(workspace.sources, base, overlays)
     own: list[Idle] = []
@@ -172,17 +169,14 @@ def _layers_of(overlays: Sequence[Part]) -> list[list[tuple[str, bytes]]]:
     return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
 
 
-def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[Object], list[Idle]]:
+def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
-    folders = tuple(item.folder for item in (base, *overlays))
-    return sources.once(
-        ("objects", *folders), lambda: _begin(Part(base.folder, resources=(base,), components=tuple(overlays)))
-    )
 
+    def make() -> tuple[list[SourceObject], list[Idle]]:
+        nothing: list[Idle] = []
+        return accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), idle=nothing), nothing
 
-def _begin(part: Part) -> tuple[list[Object], list[Idle]]:
-    nothing: list[Idle] = []
-    return accumulate(part, idle=nothing), nothing
+    return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
 
 
 def _beside(sources: Sources, base: Part) -> list[str]:

@@ -23,7 +23,7 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.source import parts, rules
 from packyard.source import words as words_of
-from packyard.source.accumulate import Object, accumulate
+from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.idle import Idle, join
 from packyard.source.parts import KUSTOMIZATION, Part, Patch
 from packyard.source.patch import MisfitError
@@ -68,7 +68,7 @@ class Options:
         return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where, patches=patches)
 
 
-def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]) -> Options:
+def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
     """Find the options that fit use cases, by their objects; which of their patches reach nothing joins ``idle``."""
     found: list[Option] = []
     sections: dict[str, Mapping[str, str]] = {}
@@ -97,7 +97,7 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[Object]], idle
 
 
 def _option(
-    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[Object]], idle: list[Idle]
+    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
 ) -> tuple[Option | None, Definitions, Mapping[str, str]]:
     """Try an option on use cases; return what a package with these has of it, with its definitions."""
     sources = workspace.sources
@@ -130,7 +130,7 @@ def _option(
     return Option(name, part.description, files, tuple(fitting), setters, values), found.definitions, texts
 
 
-def _try(part: Part, objects: Sequence[Object]) -> Idle | None:
+def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     """Return which patches of an option reach nothing in a use case; None where the option does not fit it."""
     tried: list[Idle] = []
     try:

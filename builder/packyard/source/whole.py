@@ -10,7 +10,7 @@ from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import idle, parts
-from packyard.source.accumulate import Object, accumulate
+from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.idle import Idle
 from packyard.source.parts import Part
 from packyard.source.workspace import OPTIONS, Workspace
@@ -55,7 +55,7 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
     return idle.join(nothing), fitting
 
 
-def _try(part: Part, objects: Sequence[Object], nothing: list[Idle]) -> list[Object]:
+def _try(part: Part, objects: Sequence[SourceObject], nothing: list[Idle]) -> list[SourceObject]:
     """Return copies of objects with a part applied, and note what reaches nothing; none where it does not fit them."""
     copies, tried = [item.copy() for item in objects], list[Idle]()
     try:
