@@ -12,7 +12,7 @@ packyard set [DIR] --unset NAME     back to the value that the package shipped
 --description TEXT          a new description of the setter
 -o, --output text|json      json: every field with its place, old and new
 -q, --quiet                 print results and problems only
--v, --verbose               say files as they come
+-v, --verbose               also print the files that are read and written
 """
 
 from __future__ import annotations

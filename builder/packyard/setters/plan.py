@@ -8,7 +8,7 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
 from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, shown, suggest
@@ -83,15 +83,15 @@ class Plan:
 
 
 class Copies:
-    """What a run that gives many packages the same values has met: in a tree of copies most files are known by then.
+    """What a run that changes many packages has met: in a tree of copies most files are known by then.
 
-    Files are known by all of their bytes, and resource files by those of their Krmfile too.
+    Files are known by all of their bytes, and resource files by those of their Krmfile and by the values as well.
     """
 
     def __init__(self, memo: Memo | None = None) -> None:
         self.memo = memo
         self._krmfiles: dict[bytes, Krmfile] = {}
-        self._fields: dict[tuple[bytes, bytes], _FileFields] = {}
+        self._fields: dict[Hashable, _FileFields] = {}
         self.proved: set[object] = set()  # what `proof` need not prove again
 
     def read_krmfile(self, package: PackageFiles) -> Krmfile:
@@ -105,11 +105,11 @@ class Copies:
             krmfile.rename(name)
         return krmfile
 
-    def fields(self, krmfile: bytes, data: bytes, name: str, make: Callable[[bytes, str], _FileFields]) -> _FileFields:
-        """Return what ``make`` returns for a file, or did for a copy of it."""
-        known = self._fields.get((krmfile, data))
+    def fields(self, key: Hashable, data: bytes, name: str, make: Callable[[bytes, str], _FileFields]) -> _FileFields:
+        """Return what ``make`` returns for a file, or did for a copy of it and an equal key."""
+        known = self._fields.get((key, data))
         if known is None:
-            self._fields[krmfile, data] = known = make(data, name)
+            self._fields[key, data] = known = make(data, name)
             return known
         return replace(known, changes=[replace(change, file=name) for change in known.changes])
 
@@ -212,6 +212,7 @@ def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str
     counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     names = _names(definitions, changed)
+    key = (package.krmfile, *((setter.name, setter.value, setter.values) for setter in changed.values()))
 
     def of_file(data: bytes, name: str) -> _FileFields:
         fields = FieldEdits(definitions, changed, names)
@@ -224,7 +225,7 @@ def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
-            found = copies.fields(package.krmfile, data, package.where + path, of_file)
+            found = copies.fields(key, data, package.where + path, of_file)
             changes += found.changes
             for name, count in found.counts.items():
                 counts[name] += count
