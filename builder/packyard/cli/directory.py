@@ -83,7 +83,7 @@ def setters(directory: Path) -> dict[str, list[str]]:
         files = read_package(tree, package)
         for setter in read_krmfile(files).definitions.setters.values():
             found.setdefault(setter.name, []).extend(_listed(setter))
-        for tagged, _ in KptPackage(files).setters() if files.kptfile is not None else ():
+        for tagged in KptPackage(files).setters() if files.kptfile is not None else ():
             found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
         for option in settings.read_enabled(directory / package):
             for setter in option.setters.values():

@@ -141,12 +141,12 @@ def _document(row: ListedSetter) -> dict[str, object]:
 
 
 def _rule_document(row: ListedRule) -> dict[str, object]:
-    place = row.rule.problem("")
+    node = row.rule.node
     return {
         "rule": row.rule.text,
         "message": row.rule.message,
         "setters": list(row.rule.names),
         "holds": row.holds,
-        "file": place.file,
-        "line": place.line,
+        "file": node.source.name,
+        "line": node.source.locate(node.start)[0],
     }

@@ -94,10 +94,10 @@ def _tagged(package: PackageFiles) -> list[ListedSetter]:
 
     return [
         ListedSetter(
-            Setter(each.name, each.value, type=_TYPES.get(each.type, each.type), file=place.file, line=place.line),
+            Setter(each.name, each.value, type=_TYPES.get(each.type, each.type), file=each.file, line=each.line),
             each.count,
         )
-        for each, place in KptPackage(package).setters()
+        for each in KptPackage(package).setters()
     ]
 
 

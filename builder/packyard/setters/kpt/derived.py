@@ -22,6 +22,8 @@ class KptSetter:
     value: str
     type: str
     count: int = 0  # of the fields that say what it is
+    file: str = ""
+    line: int = 0
 
     @property
     def is_list(self) -> bool:

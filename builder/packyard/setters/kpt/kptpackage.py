@@ -70,8 +70,8 @@ class KptPackage:
         """Return the name of every setter."""
         return {item.name for item in self.declarations}.union(*(field.pattern.names for field in self.tagged))
 
-    def setters(self) -> list[tuple[KptSetter, Problem]]:
-        """Return every setter with the place that says what it is, its count being that of the fields it reaches."""
+    def setters(self) -> list[KptSetter]:
+        """Return every setter; its count is that of the fields it reaches, its place that of its value or comment."""
         tagged = self.tagged
         roots = [item.root for documents in self._documents.values() for item in documents]
         derived: dict[str, KptSetter] = {}
@@ -79,12 +79,15 @@ class KptPackage:
             listed = derived.get(setter.name)  # it comes before one of the same name that is text
             given = replace(listed, value=setter.value) if listed and not setter.count else listed
             derived[setter.name] = given or setter
-        places = {name: _place(field) for field in reversed(tagged) for name in field.pattern.names}
-        places |= {item.name: item.problem("") for item in self.declarations}
+        places = {
+            name: (field.node.source, field.comment.start) for field in reversed(tagged) for name in field.pattern.names
+        }
+        places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))
         found = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
+        lines = {name: source.locate(at)[0] for name, (source, at) in places.items()}
         return [
-            (KptSetter(name, setter.value, setter.type, counts[name]), places[name])
+            replace(setter, count=counts[name], file=places[name][0].name, line=lines[name])
             for name, setter in sorted(found.items())
         ]
 
@@ -201,8 +204,3 @@ def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[FieldChange
     name = next(name for name in setting.pattern.names if name in given)
     new = setting.new if not isinstance(setting.node, SequenceNode) or setting.new else "[]"
     yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
-
-
-def _place(field: Tagged) -> Problem:
-    line, column = field.node.source.locate(field.comment.start)
-    return Problem("", file=field.node.source.name, line=line, column=column)
