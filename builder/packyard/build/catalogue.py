@@ -64,7 +64,7 @@ def build(
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
         built = executor.run(_Staging(Packing(settings), out_dir, stage_dir), names, on=on, done=done)
-        _check_whole(settings, names, built)
+        whole.check(workspace.read(settings.root_dir), names, built)
         tree.settle([item.name for item in built if item.staged], out_dir, stage_dir)
     return built
 
@@ -79,16 +79,8 @@ def pack_into(
 ) -> list[Built]:
     """Write the bundles of packages into a folder, in the order of their names."""
     written = executor.run(_Writing(Packing(settings), folder.absolute()), names, on=on, done=done)
-    _check_whole(settings, names, written)
+    whole.check(workspace.read(settings.root_dir), names, written)
     return written
-
-
-def _check_whole(settings: Settings, names: Sequence[str], made: Sequence[Built]) -> None:
-    """Refuse what no use case has a use for; only all packages together can tell."""
-    here = workspace.read(settings.root_dir)
-    if names and set(here.package_names()) <= set(names):
-        offered = {name for item in made for name in item.options}
-        whole.check(here, offered, (item.idle for item in made))
 
 
 class Packing:

@@ -17,11 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sources.add_names(parser)
     parser.add_argument("--out", metavar="DIR", required=True, help="the folder to build packages into")
     parser.add_argument("--version", help="the version of the packages")
-    parser.add_argument(
-        "--kustomization",
-        action="store_true",
-        help="write the kustomization of each use case instead",
-    )
+    parser.add_argument("--kustomization", action="store_true", help="write the kustomization of each use case instead")
     shared.add_output(parser)
     sources.add_argument(parser)
     fanout.add_arguments(parser)
@@ -52,18 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
-    from packyard.build import tree
-    from packyard.source import compose, kustomization, package
+    from packyard.build import kustomizations
 
-    folders: dict[str, dict[str, bytes]] = {}
-    for name in names:
-        described = package.read(workspace, name)
-        for use_case in described.use_cases:
-            path = f"{name}/{use_case.path}"
-            compose.plain(workspace, described, use_case)  # refuses what kustomize would refuse later
-            written = kustomization.write(workspace, use_case, out_dir.resolve() / path)
-            folders[path] = {"kustomization.yaml": written}
-    made = [out_dir / path for path in tree.write_folders(folders, out_dir)]
+    made = kustomizations.write(workspace, names, out_dir)
     if form == "json":
         output.json_result([{"directory": str(folder)} for folder in made])
         return 0

@@ -34,8 +34,12 @@ def add_cache_argument(parser: argparse.ArgumentParser) -> None:
 
 def settings(arguments: argparse.Namespace, workspace: Workspace) -> Settings:
     """Return how packages are to be built."""
-    cache_dir = None if arguments.no_cache else state.cache_dir()
-    return Settings(root_dir=workspace.root_dir, version=arguments.version, cache_dir=cache_dir)
+    return Settings(root_dir=workspace.root_dir, version=arguments.version, cache_dir=cache_dir(arguments))
+
+
+def cache_dir(arguments: argparse.Namespace) -> Path | None:
+    """Return the folder of the cache, unless the flags say that nothing is cached."""
+    return None if arguments.no_cache else state.cache_dir()
 
 
 def engine(arguments: argparse.Namespace, names: Sequence[str]) -> Engine | None:
@@ -49,10 +53,10 @@ def engine(arguments: argparse.Namespace, names: Sequence[str]) -> Engine | None
     return chosen if chosen.jobs > 1 and worth else None
 
 
-def finish(cache_dir: Path | None, faults: Iterable[str]) -> None:
+def finish(folder: Path | None, faults: Iterable[str]) -> None:
     """Print why results could not be cached, once, and keep the cache within its limit."""
     faults = set(filter(None, faults))
     for fault in sorted(faults):
         output.warning(fault)
-    if cache_dir and not faults:
-        Cache(cache_dir).prune(time())
+    if folder and not faults:
+        Cache(folder).prune(time())

@@ -135,10 +135,9 @@ def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) 
     from packyard.build.composing import Composing
     from packyard.source import whole
 
-    cache_dir = None if arguments.no_cache else state.cache_dir()
-    composing = Composing(here.root_dir, cache_dir)
-    made = [composing(name) for name in names or here.package_names()]
+    cache_dir = fanout.cache_dir(arguments)
+    names = names or here.package_names()
+    made = list(map(Composing(here.root_dir, cache_dir), names))
     fanout.finish(cache_dir, (item.fault for item in made))
-    if made and {*here.package_names()} <= {*(names or here.package_names())}:
-        whole.check(here, {name for item in made for name in item.options}, (item.idle for item in made))
+    whole.check(here, names, made)
     return [files for item in made for files in item.files]

@@ -5,8 +5,9 @@ Idle patches are tried on all bases of the workspace, too, as a part may wait fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from posixpath import basename, dirname
+from typing import Protocol
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.source import idle, parts
@@ -16,9 +17,24 @@ from packyard.source.parts import Part
 from packyard.source.workspace import OPTIONS, Workspace
 
 
-def check(here: Workspace, offered: Collection[str], found: Iterable[Idle]) -> None:
-    """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base."""
-    left: Idle = {patch: nothing for patch, nothing in idle.join(found).items() if nothing}
+class Made(Protocol):
+    """What was made of a package: the names of the options that it offers, and the patches that reach nothing in it."""
+
+    @property
+    def options(self) -> Sequence[str]: ...
+    @property
+    def idle(self) -> Idle: ...
+
+
+def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None:
+    """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base.
+
+    Only all packages of the workspace together can tell: unless all are among ``names``, nothing is checked.
+    """
+    if not made or not set(here.package_names()) <= set(names):
+        return
+    offered = {name for item in made for name in item.options}
+    left: Idle = {patch: nothing for patch, nothing in idle.join(item.idle for item in made).items() if nothing}
     unused = [name for name in here.option_names() if name not in offered]
     if left or unused:
         of_bases = _of_bases(here, {file.partition(" (patch in")[0] for file, _ in left}, unused)
