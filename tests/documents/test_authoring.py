@@ -15,6 +15,7 @@ from packyard.build import assemble
 from packyard.errors import InputError
 from packyard.source import package, workspace
 from packyard.source.fields import Fields
+from packyard.work.memo import Memo
 
 PAGE = (pages.DOCS / "authoring.md").read_text("utf-8")
 WORKSPACE = """
@@ -118,9 +119,9 @@ def test_fragments_may_use_the_variables_of_the_table(monkeypatch: pytest.Monkey
     seen: dict[str, object] = {}
     render = assemble.readme.render
 
-    def noted(texts: object, context: dict[str, object]) -> bytes:
+    def noted(texts: object, context: dict[str, object], memo: Memo) -> bytes:
         seen.update(context)
-        return render(texts, context)  # type: ignore[arg-type]
+        return render(texts, context, memo)  # type: ignore[arg-type]
 
     monkeypatch.setattr(assemble.readme, "render", noted)
     assemble.assemble(workspace.read(real.REPOSITORY), "mask-rcnn-fp32-training-k8s", "1.0.0")

@@ -58,6 +58,17 @@ class DieOnce:
         return task * 2
 
 
+class Counting:
+    """Says how often it was called before."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, _: str) -> int:
+        self.calls += 1
+        return self.calls - 1
+
+
 def die(task: str) -> str:
     if task in ("11", "12", "39"):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -73,6 +84,18 @@ def test_results_come_in_the_order_of_the_tasks(on: Engine | None) -> None:
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_any_number_of_tasks_is_run(count: int) -> None:
     assert executor.run(double, TASKS[:count], on=Processes(2)) == [task * 2 for task in TASKS[:count]]
+
+
+@pytest.mark.parametrize("on", [None, Processes(1)], ids=["here", "processes"])
+def test_what_a_function_remembers_is_there_for_all_tasks_of_its_run_in_a_worker(on: Engine | None) -> None:
+    for _ in range(2):
+        assert executor.run(Counting(), TASKS, on=on) == list(range(40))
+
+
+def test_what_a_function_remembers_is_not_there_in_the_next_run() -> None:
+    for run in ("first", "second"):
+        chunks = [executor._call(run, Counting(), tasks) for tasks in (TASKS[:2], TASKS[2:4])]
+        assert [outcome.result for chunk in chunks for outcome in chunk] == [0, 1, 2, 3]
 
 
 def test_what_one_task_refuses_does_not_hide_what_others_do(on: Engine | None) -> None:
