@@ -9,7 +9,7 @@ import pytest
 
 from packyard.errors import InputError, PackyardError
 from packyard.files.tree import Tree
-from packyard.setters.packages import place, read_package
+from packyard.setters.packages import read_package, walk_key
 from running import done
 
 OLD = """\
@@ -71,8 +71,8 @@ def test_a_pipeline_reaches_the_packages_below_and_its_definitions_do_not(tmp_pa
 
 def test_files_and_folders_of_a_folder_sort_together() -> None:
     paths = ["f.yaml", "A/b.yaml", "A.yaml", "a.b/x", "a/x", "K"]
-    assert sorted(paths, key=place) == ["A/b.yaml", "A.yaml", "K", "a/x", "a.b/x", "f.yaml"]
-    assert place(os.fsdecode(b"\xff/a")) == [b"\xff", b"a"]
+    assert sorted(paths, key=walk_key) == ["A/b.yaml", "A.yaml", "K", "a/x", "a.b/x", "f.yaml"]
+    assert walk_key(os.fsdecode(b"\xff/a")) == [b"\xff", b"a"]
 
 
 def test_a_kptfile_that_is_no_file_is_named_where_it_is_needed(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
         holders = [
             folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
         ]
-        found = sorted(holders, key=lambda folder: place(f"{folder}/{NAME}" if folder else NAME))
+        found = sorted(holders, key=lambda folder: walk_key(f"{folder}/{NAME}" if folder else NAME))
     if not found:
         hint = "no directory below has one" if recursive else "-R looks below"
         raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
@@ -44,7 +44,7 @@ def find_all(tree: Tree) -> list[str]:
     return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
 
 
-def place(path: str) -> list[bytes]:
+def walk_key(path: str) -> list[bytes]:
     """Return a key that sorts paths as kustomize and kpt walk them: files and folders together, by name."""
     return [os.fsencode(part) for part in path.split("/")]
 

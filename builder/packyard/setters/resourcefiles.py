@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.files.tree import Keep, Tree
 from packyard.setters.krmfile import NAME
-from packyard.setters.packages import read_resources
+from packyard.setters.packages import read_resources, walk_key
 
 #: Returns the new bytes of a file, which may be the old ones; gets the file's name for messages as well.
 Rewrite = Callable[[bytes, str], bytes]
@@ -20,7 +19,7 @@ def find_folders(directory: Path, *, recursive: bool) -> list[str]:
     if not recursive or directory.is_file():
         return [""]
     below = [folder for folder, folders, files in Tree(directory).walk() if folder and NAME in (*files, *folders)]
-    return ["", *sorted(below, key=lambda folder: [os.fsencode(part) for part in (*folder.split("/"), NAME)])]
+    return ["", *sorted(below, key=lambda folder: walk_key(f"{folder}/{NAME}"))]
 
 
 def read(tree: Tree, folder: str, *, below_too: bool = False) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters import inline
 from packyard.setters.packagefiles import read_krmfile
-from packyard.setters.packages import find_packages, place, read_package
+from packyard.setters.packages import find_packages, read_package, walk_key
 from packyard.setters.resourcefiles import read, rewrite
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def set_value(folder: str, name: str, value: str, *, set_by: str, description: s
 def print_table(folder: str, name: str) -> int:
     """Print a table of the setters, or of one; an empty one is an error."""
     state.tell_pending(Tree(Path(folder)))
-    found = sorted(_read(folder).items(), key=lambda item: place(item[0]))
+    found = sorted(_read(folder).items(), key=lambda item: walk_key(item[0]))
     files = [((Path(folder) / path).as_posix(), data) for path, data in found]
     cells = [
         (row.name, f"'{row.description}'", row.value, row.type, str(row.count), row.set_by)
