@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from packyard.errors import InputError
-from packyard.setters.comment import Reference
+from packyard.setters.comment import DefinitionRef
 from packyard.setters.definition import Definitions, Setter, Substitution
 from running import COMMAND, environment
 
@@ -50,15 +50,15 @@ def graph(chance: random.Random) -> Definitions:
     size = chance.randint(1, 7)
     substitutions: dict[str, Substitution] = {}
     for number in range(size):
-        markers: list[tuple[str, Reference | None]] = []
+        markers: list[tuple[str, DefinitionRef | None]] = []
         for _ in range(chance.randint(0, 3)):
             kind = chance.random()
-            reference: Reference | None = None
+            reference: DefinitionRef | None = None
             if kind < 0.4:
-                reference = Reference("setter", f"A{chance.randint(0, 3 if kind < 0.03 else 2)}")
+                reference = DefinitionRef("setter", f"A{chance.randint(0, 3 if kind < 0.03 else 2)}")
             elif kind < 0.98:
                 before = max(0, number - 1)
-                reference = Reference("substitution", f"S{chance.randint(0, size - 1 if kind < 0.5 else before)}")
+                reference = DefinitionRef("substitution", f"S{chance.randint(0, size - 1 if kind < 0.5 else before)}")
             markers.append((chance.choice(["${m0}", "${m1}", "m", "x"]), reference))
         pattern = chance.choice(["${m0}-${m1}", "m", "", "x${m0}"])
         substitutions[f"S{number}"] = Substitution(f"S{number}", pattern, tuple(markers))
@@ -94,7 +94,7 @@ def chain(length: int, pattern: str, markers: tuple[str, ...]) -> Definitions:
     """Return substitutions each of which is made of the one before, by each of its markers."""
     substitutions = {}
     for number in range(length):
-        below = Reference("substitution", f"S{number - 1}") if number else Reference("setter", "A")
+        below = DefinitionRef("substitution", f"S{number - 1}") if number else DefinitionRef("setter", "A")
         listed = tuple((marker, below) for marker in markers)
         substitutions[f"S{number}"] = Substitution(f"S{number}", pattern, listed)
     return Definitions({"A": Setter("A", "2")}, substitutions)
@@ -120,7 +120,7 @@ def test_depth_and_length_have_bounds(length: int, pattern: str, markers: tuple[
 
 def test_many_fields_with_long_texts_are_refused_together() -> None:
     definitions = chain(20, "${x}${x}", ("${x}",))
-    long = {f"L{number}": Substitution(f"L{number}", "m", (("m", Reference("", "S19")),)) for number in range(100)}
+    long = {f"L{number}": Substitution(f"L{number}", "m", (("m", DefinitionRef("", "S19")),)) for number in range(100)}
     definitions = Definitions(definitions.setters, {**definitions.substitutions, **long})
     found = [outcome(definitions.expand, substitution)[:60] for substitution in long.values()]
     assert found[0] == "2" * 60

@@ -245,7 +245,7 @@ def test_a_spoiled_list_is_refused_or_answered_by_one_that_can_be_read(batch: in
         (b"\xff\xfe\0", "UTF-16"),
         (b"\0" * 100, "control characters"),
         ((HEAD + "items: [" + "[" * 10_000).encode(), "nested deeper"),
-        (b" " * (64 * 1024 * 1024 + 1), "standard input is longer than"),
+        (b" " * (64 * 1024 * 1024 + 1), "standard input is larger than"),
         ((HEAD + INDEX.format("9" * 9000)).encode(), ""),
         ((HEAD + "items:\n- &a\n  b: *a\n").encode(), ""),
         ((HEAD + "items:\n" + "- a: 1 # kpt-set: ${a}\n" * 5_000).encode(), ""),
