@@ -15,7 +15,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-tensorflow fuzz lint bench tools dist venv clean
+.PHONY: help demo test test-quick soak test-tensorflow fuzz lint bench tools dist venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -26,6 +26,12 @@ demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set 
 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+
+test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go, in a minute
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n 2 --quick $(ARGS)
+
+soak: $(VENV) $(if $(shell command -v go),tools)  ## run the tests with all cases of which `test` runs a sample, for hours
+	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
 
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)

@@ -21,6 +21,29 @@ from served import Cfg, Served, serving
 os.environ.setdefault("GOGC", "400")
 
 
+#: What tests need that are no part of `make test-quick`: clusters, and programs that are not Python.
+_NOT_QUICK = {
+    "api_server", "apply_setters", "bin_dir", "cel", "cfg3", "cluster", "curl", "kpt", "kubectl", "kustomize",
+    "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster", "open_mpi", "other_pythons",
+    "served3", "served4", "served5", "tar", "tarlist", "web_dir", "wget",
+}  # fmt: skip
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="leave out what needs a cluster or a program in Go, and slow tests"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        items[:] = [item for item in items if _is_quick(item)]
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    return _NOT_QUICK.isdisjoint(getattr(item, "fixturenames", ())) and not item.get_closest_marker("slow")
+
+
 def pytest_report_header() -> str:
     return f"sample: {'all' if sample.WHOLE else 'PACKYARD_SEED=' + sample.SEED}"
 

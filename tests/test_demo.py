@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ def demo(checkout: Path, bin_dir: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_demo_runs_in_a_fresh_clone_and_a_second_time(checkout: Path, bin_dir: Path) -> None:
+def test_the_demo_runs_in_a_fresh_clone_and_a_second_time_and_stops_its_server(checkout: Path, bin_dir: Path) -> None:
     for _ in range(2):
         done = demo(checkout, bin_dir)
         assert done.returncode == 0, done.stdout
@@ -46,19 +47,18 @@ def test_the_demo_runs_in_a_fresh_clone_and_a_second_time(checkout: Path, bin_di
         assert done.stdout.count("(refused, exit code 1; nothing was written)") == 3
         assert "\nunchanged " in done.stdout
         assert "server: 10.0.0.5\n" in (next(checkout.rglob("rendered.yaml"))).read_text()
-
-
-def test_the_demo_stops_its_server(checkout: Path, bin_dir: Path) -> None:
-    port = re.search(r"http://127\.0\.0\.1:(\d+)", demo(checkout, bin_dir).stdout)
-    assert port
-    script = f"import socket; socket.create_connection(('127.0.0.1', {port.group(1)}), 5)"
-    refused = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "ConnectionRefusedError" in refused.stderr
+        port = re.search(r"http://127\.0\.0\.1:(\d+)", done.stdout)
+        assert port
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", int(port[1])), 5)
 
 
 @pytest.mark.parametrize("broken", ["render", "publish", "get", "USER_ID=root"])
 def test_the_demo_fails_where_a_step_does_not_do_what_it_should(broken: str, checkout: Path, bin_dir: Path) -> None:
-    """The named command does nothing, and says that it has succeeded."""
+    """The named command does nothing, and says that it has succeeded. One package is enough for that."""
+    for folder in (checkout / "packages").iterdir():
+        if folder.name != "resnet50v1-5-fp32-training-k8s":
+            shutil.rmtree(folder)
     (bin_dir / "packyard").rename(bin_dir / "right")
     (bin_dir / "packyard").write_text(f'#!/bin/sh\ncase " $* " in *" {broken} "*) exit 0 ;; esac\nexec right "$@"\n')
     (bin_dir / "packyard").chmod(0o755)

@@ -16,7 +16,7 @@ import pytest
 import reading
 import real
 from packyard.source.package import Package
-from running import RELEASE, done, packyard, programs_dir
+from running import RELEASE, done, inside, packyard, programs_dir
 from served import Served
 from usecases import each_package
 
@@ -127,7 +127,7 @@ def test_packyard_sets_nothing_but_values(topology: str, web_dir: Path, tmp_path
     folder = tmp_path / NAME / PREFIX / topology
     before = reading.manifests(folder)
     for name, value in PARAMETERS.items():
-        done("set", folder, name, value, "-R")
+        assert inside("set", folder, name, value, "-R").returncode == 0
     for path, after in reading.manifests(folder).items():
         old, new = before[path].decode().splitlines(), after.decode().splitlines()
         assert len(old) == len(new)

@@ -14,9 +14,13 @@ from pathlib import Path
 import pytest
 
 import real
+from packyard.source import workspace
 from running import SOURCE_ROOT
+from sample import some
 
 SOURCES = ("packyard.yaml", "Krmfile", "LICENSE", "bases", "docs", "overlays", "packages")
+#: Of each package the digest of its tar, and the bytes of its file.
+Built = dict[str, tuple[str, bytes]]
 #: Puts a clock that is wrong by decades in front of everything that Python reads the time with.
 WRONG_CLOCK = "import time\ntime.time = lambda: 4102444800.0\ntime.time_ns = lambda: 4102444800 * 10**9\n"
 
@@ -41,19 +45,32 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def expected(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def unchanged(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """What is built with nothing changed."""
-    return build(checkout, tmp_path_factory.mktemp("expected"))
+    return build(checkout, tmp_path_factory.mktemp("expected"), [])
+
+
+@pytest.fixture
+def names(request: pytest.FixtureRequest) -> list[str]:
+    """The packages that a test builds: a third of them, and others in each test."""
+    found = enumerate(workspace.read(real.REPOSITORY).package_names())
+    return [name for _, name in some(found, lambda each: (each[0] % 3,), of=request.node.name)]
+
+
+@pytest.fixture
+def expected(unchanged: Built, names: list[str]) -> Built:
+    return {name: unchanged[name] for name in names}
 
 
 def build(
     checkout: Path,
     out_dir: Path,
+    names: Sequence[str],
     *,
     command: Sequence[str | Path] = (sys.executable,),
     env: Mapping[str, str] | None = None,
-) -> bytes:
-    """Build everything in a process of its own, and return the names, the tars' digests and the files' bytes."""
+) -> Built:
+    """Build packages, or all, in a process of their own; return the digest of each tar and the bytes of each file."""
     clean = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     result = subprocess.run(
         [
@@ -61,6 +78,7 @@ def build(
             "-m",
             "packyard.cli.main",
             "build",
+            *names,
             "--version",
             "2.7.0",
             "--out",
@@ -75,9 +93,9 @@ def build(
         text=True,
     )
     assert result.returncode == 0, result.stderr
-    built = [(item["name"], item["tar"]) for item in json.loads(result.stdout)]
-    assert built
-    return repr(built).encode() + b"".join((out_dir / f"{name}.tar.gz").read_bytes() for name, _ in built)
+    found = {item["name"]: item["tar"] for item in json.loads(result.stdout)}
+    assert found
+    return {name: (tar, (out_dir / f"{name}.tar.gz").read_bytes()) for name, tar in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -97,22 +115,22 @@ def build(
     ids=lambda env: ",".join(f"{name}={text}" for name, text in env.items()),
 )
 def test_the_same_bytes_in_another_environment(
-    env: dict[str, str], checkout: Path, expected: bytes, tmp_path: Path
+    env: dict[str, str], checkout: Path, names: list[str], expected: Built, tmp_path: Path
 ) -> None:
-    assert build(checkout, tmp_path / "out", env=env) == expected
+    assert build(checkout, tmp_path / "out", names, env=env) == expected
 
 
 @pytest.mark.parametrize("umask", ["077", "000"])
-def test_the_same_bytes_under_another_umask(umask: str, expected: bytes, tmp_path: Path) -> None:
+def test_the_same_bytes_under_another_umask(umask: str, names: list[str], expected: Built, tmp_path: Path) -> None:
     """The files of the checkout, too, have the modes that the umask leaves them."""
     copy = copy_checkout(tmp_path / "checkout")
     for path in [copy, *copy.rglob("*")]:
         path.chmod((0o777 if path.stat().st_mode & 0o100 else 0o666) & ~int(umask, 8))
     command = ("sh", "-c", f'umask {umask} && exec "$0" "$@"', sys.executable)
-    assert build(copy, tmp_path / "out", command=command) == expected
+    assert build(copy, tmp_path / "out", names, command=command) == expected
 
 
-def test_the_same_bytes_as_another_user(checkout: Path, expected: bytes, tmp_path: Path) -> None:
+def test_the_same_bytes_as_another_user(checkout: Path, names: list[str], expected: Built, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     keep_access = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")  # the interpreter may be root's alone
@@ -124,28 +142,30 @@ def test_the_same_bytes_as_another_user(checkout: Path, expected: bytes, tmp_pat
         *keep_access,
         sys.executable,
     )
-    assert build(checkout, tmp_path / "out", command=command) == expected
+    assert build(checkout, tmp_path / "out", names, command=command) == expected
     assert (tmp_path / "out").stat().st_uid == 65534
 
 
 @pytest.mark.parametrize("name", ["a b", "ünï-code", "deep/er/than/before"])
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 def test_the_same_bytes_in_another_directory_and_file_order(
-    name: str, backwards: bool, expected: bytes, tmp_path: Path
+    name: str, backwards: bool, names: list[str], expected: Built, tmp_path: Path
 ) -> None:
     copy = copy_checkout(tmp_path / name, backwards=backwards)
-    assert build(copy, tmp_path / "out") == expected
+    assert build(copy, tmp_path / "out", names) == expected
 
 
 @pytest.mark.parametrize("epoch", [0, 4102444800])
-def test_the_same_bytes_from_files_of_another_time(epoch: int, expected: bytes, tmp_path: Path) -> None:
+def test_the_same_bytes_from_files_of_another_time(
+    epoch: int, names: list[str], expected: Built, tmp_path: Path
+) -> None:
     copy = copy_checkout(tmp_path / "checkout")
     for path in copy.rglob("*"):
         os.utime(path, (epoch, epoch))
-    assert build(copy, tmp_path / "out") == expected
+    assert build(copy, tmp_path / "out", names) == expected
 
 
-def test_the_same_bytes_at_another_time(checkout: Path, expected: bytes, tmp_path: Path) -> None:
+def test_the_same_bytes_at_another_time(checkout: Path, names: list[str], expected: Built, tmp_path: Path) -> None:
     (tmp_path / "clock").mkdir()
     (tmp_path / "clock" / "sitecustomize.py").write_text(WRONG_CLOCK)
     python_path = f"{tmp_path / 'clock'}{os.pathsep}{checkout / 'builder'}"
@@ -153,16 +173,16 @@ def test_the_same_bytes_at_another_time(checkout: Path, expected: bytes, tmp_pat
         [sys.executable, "-c", "import time; print(time.time())"], env={**os.environ, "PYTHONPATH": python_path}
     )
     assert asked == b"4102444800.0\n"
-    assert build(checkout, tmp_path / "out", env={"PYTHONPATH": python_path}) == expected
+    assert build(checkout, tmp_path / "out", names, env={"PYTHONPATH": python_path}) == expected
 
 
-def test_the_same_bytes_where_strangers_left_their_files(expected: bytes, tmp_path: Path) -> None:
+def test_the_same_bytes_where_strangers_left_their_files(names: list[str], expected: Built, tmp_path: Path) -> None:
     """What editors, file managers and Python leave in folders is no part of a package."""
     copy = copy_checkout(tmp_path / "checkout")
     for folder in [path for path in copy.rglob("*") if path.is_dir()]:
         for name in (".DS_Store", "job.yaml~", ".job.yaml.swp"):
             (folder / name).write_bytes(b"\0")
-    assert build(copy, tmp_path / "out") == expected
+    assert build(copy, tmp_path / "out", names) == expected
 
 
 def matcher_for(python: Path, folder: Path) -> Path:
@@ -176,7 +196,7 @@ def matcher_for(python: Path, folder: Path) -> Path:
 
 
 def test_the_same_tar_on_every_python(
-    checkout: Path, expected: bytes, other_pythons: list[Path], tmp_path: Path
+    checkout: Path, names: list[str], expected: Built, other_pythons: list[Path], tmp_path: Path
 ) -> None:
     """On pure Python copies of what this interpreter has installed, so also without the C parser of YAML."""
     for name in ("yaml", "jinja2", "markupsafe"):
@@ -189,6 +209,6 @@ def test_the_same_tar_on_every_python(
     for number, python in enumerate((Path(sys.executable), *other_pythons)):
         sites = (tmp_path / "site", matcher_for(python, tmp_path / f"site-{number}"), checkout / "builder")
         env = {"PYTHONPATH": os.pathsep.join(map(str, sites))}
-        built = build(checkout, tmp_path / str(number), command=(python, "-S"), env=env)
-        tars[str(python)] = built.partition(b"\x1f\x8b")[0]
-    assert set(tars.values()) == {expected.partition(b"\x1f\x8b")[0]}, tars
+        built = build(checkout, tmp_path / str(number), names, command=(python, "-S"), env=env)
+        tars[str(python)] = {name: tar for name, (tar, _) in built.items()}
+    assert set(map(str, tars.values())) == {str({name: tar for name, (tar, _) in expected.items()})}, tars

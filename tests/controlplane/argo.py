@@ -24,7 +24,8 @@ def run(api: Api, namespace: str, folder: Path, defaults: Object | None = None) 
         *("--namespaced", "--namespace", namespace, "--managed-namespace", namespace),
         *("--executor-image", "registry.example/argoexec:3.7.0"),
     ]
-    environment = {**os.environ, "LEADER_ELECTION_DISABLE": "true"}
+    # Else it looks at a workflow, whatever happened, only every ten seconds.
+    environment = {**os.environ, "LEADER_ELECTION_DISABLE": "true", "DEFAULT_REQUEUE_TIME": "1s"}
     program = real.pinned_program("argo-workflows")
     with (folder / "workflow-controller.log").open("wb") as log:
         process = subprocess.Popen([program, *flags], cwd=folder, env=environment, stdout=log, stderr=log)

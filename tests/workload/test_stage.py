@@ -169,7 +169,7 @@ def test_a_run_begins_when_the_copy_of_its_node_is_complete_and_not_before(
     assert len(reading) == 2
     for job in reading:
         cluster = new_cluster(objects)  # with a node of its own
-        pod = controllers.job(job)[0]
+        pod = json.loads(json.dumps(controllers.job(job)[0]).replace("sleep 10", "sleep 1"))
         pod["spec"]["containers"][0]["command"] = ["/bin/sh", "-c", "exit 0"]
         with ThreadPoolExecutor() as threads:
             starting = threads.submit(cluster.start, pod)
