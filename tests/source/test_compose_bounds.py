@@ -102,7 +102,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "an object nested into itself": (patches(*nesting(40)), f"nests deeper than {patch.MAX_DEPTH} levels"),
     "a path of many steps": (
         patches(f"{{op: add, path: /data{'/c' * 100}, value: c}}"),
-        f"{BASE} (patch in line 5):1:3: path has more than {patch.MAX_STEPS} steps",
+        f"{BASE}:7:7: path has more than {patch.MAX_STEPS} steps",
     ),
     "a target that is no pattern": (
         patches("{op: remove, path: /data}", target="{kind: '['}"),

@@ -17,8 +17,7 @@ from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fieldedits import FieldChange, FieldEdits
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packagefiles import PackageFiles
-from packyard.yaml.document import decode, parse_shared
-from packyard.yaml.node import Source
+from packyard.yaml.document import parse_shared, source_of
 from packyard.yaml.proof import apply_to_file
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -99,7 +98,7 @@ class Copies:
         krmfile = self._krmfiles.get(package.krmfile)
         name = package.where + package.name
         if krmfile is None:
-            krmfile = Krmfile(Source(name, decode(package.krmfile, name)[1]))  # its own, to be renamed
+            krmfile = Krmfile(source_of(package.krmfile, name))  # its own, to be renamed
             self._krmfiles[package.krmfile] = krmfile
         elif krmfile.source.name != name:
             krmfile.rename(name)
@@ -216,7 +215,7 @@ def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str
 
     def of_file(data: bytes, name: str) -> _FileFields:
         fields = FieldEdits(definitions, changed, names)
-        source = Source(name, decode(data, name)[1])
+        source = source_of(data, name)
         documents = parse_shared(source, copies.memo, around=names)
         for document in documents:
             fields.visit(document)

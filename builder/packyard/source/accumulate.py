@@ -172,7 +172,7 @@ def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | 
             item.replace(target, value)
         if idle is not None:
             words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
-            idle.append({(each.file, words): not matched})
+            idle.append({(each.file, 0, words): not matched})
 
 
 def _nameless(root: MappingNode) -> MappingNode:

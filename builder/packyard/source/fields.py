@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.source.sources import Sources
+from packyard.yaml.document import only
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 
 _MOST = 100  # faults that are told at once
@@ -30,10 +31,8 @@ class Fields:
     @classmethod
     def of_file(cls, sources: Sources, path: str) -> Fields:
         """Read a file that holds one document, a mapping."""
-        file, documents = sources.shown(path), sources.documents(path)
-        if len(documents) != 1:
-            raise InputError(Problem(f"holds {len(documents)} YAML documents where one is expected", file=file))
-        return cls(documents[0].root, file, "")
+        file = sources.shown(path)
+        return cls(only(sources.documents(path), file).root, file, "")
 
     def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
         """Note a fault at a node, named by the path of a key below this mapping."""

@@ -13,13 +13,14 @@ from typing import Any
 from packyard.errors import Problem
 from packyard.source.sources import Sources
 
-#: For each patch that was applied, its file and what it selects: whether it reached nothing.
-Idle = Mapping[tuple[str, str], bool]
+#: For each patch that was applied, its file, its line there (of an inline one) and what it selects: whether it reached
+#: nothing.
+Idle = Mapping[tuple[str, int, str], bool]
 
 
-def join(found: Iterable[Idle]) -> dict[tuple[str, str], bool]:
+def join(found: Iterable[Idle]) -> dict[tuple[str, int, str], bool]:
     """Return what is idle everywhere where its patch is applied."""
-    joined: dict[tuple[str, str], bool] = {}
+    joined: dict[tuple[str, int, str], bool] = {}
     for idle in found:
         for patch, nothing in idle.items():
             joined[patch] = nothing and joined.get(patch, True)
@@ -28,17 +29,17 @@ def join(found: Iterable[Idle]) -> dict[tuple[str, str], bool]:
 
 def problems(idle: Idle, where: str, sources: Sources) -> Iterator[Problem]:
     """Yield a fault for each patch that reaches nothing in what ``where`` says."""
-    for (name, selector), nothing in sorted(idle.items()):
+    for (name, line, selector), nothing in sorted(idle.items()):
         if nothing:
             message = f"{f'for {selector} ' if selector else ''}reaches nothing in {where}"
-            yield Problem(message, file=sources.shown(name), line=1, hint="fix its target, or remove it")
+            yield Problem(message, file=sources.shown(name), line=line or 1, hint="fix its target, or remove it")
 
 
-def document(idle: Idle) -> list[tuple[str, str, bool]]:
+def document(idle: Idle) -> list[tuple[str, int, str, bool]]:
     """Return JSON for `parse`."""
-    return [(file, selector, nothing) for (file, selector), nothing in sorted(idle.items())]
+    return [(*patch, nothing) for patch, nothing in sorted(idle.items())]
 
 
 def parse(value: Any) -> Idle:
     """Read what `document` returned."""
-    return {(str(file), str(selector)): bool(nothing) for file, selector, nothing in value}
+    return {(str(file), int(line), str(selector)): bool(nothing) for file, line, selector, nothing in value}

@@ -21,7 +21,9 @@ from packyard.source.generator import Generated
 from packyard.source.replacement import Replacement
 from packyard.source.sources import Sources
 from packyard.yaml import aliases
-from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar, Source
+from packyard.yaml.block import embedded
+from packyard.yaml.document import only
+from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar
 
 HEADERS = {
     "Kustomization": "kustomize.config.k8s.io/v1beta1",
@@ -42,19 +44,21 @@ Krmfile = tuple[str, bytes]
 class Patch:
     """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself).
 
-    ``entry`` is where it is listed, ``file`` the file that it names, if it does; ``place`` says where it is written.
+    ``entry`` is where it is listed, ``file`` the file that it names, if it does. It is written in the file ``path``, an
+    inline one at ``line``.
     """
 
     document: Document
     target: Mapping[str, str] | None
     entry: Node
-    place: str = ""
+    path: str = ""
+    line: int = 0
     file: str | None = None
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The place of the patch, and what it selects."""
-        return self.place, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
+    def key(self) -> tuple[str, int, str]:
+        """Where the patch is written, and what it selects."""
+        return self.path, self.line, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -197,9 +201,10 @@ def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str)
         return None
     if path:
         return _patch_of_file(sources, fields, node, "path", listing, path, target)
-    where = f" (patch in line {node.source.locate(node.start)[0]})"
-    source = Source(fields.file + where, inline)
-    return Patch(_one(aliases.read(source, sources.memo), source.name), target, node, listing + where)
+    text = fields.node.get("patch") if fields.node else None
+    assert isinstance(text, Scalar)
+    document = only(aliases.read(embedded(text), sources.memo), fields.file)
+    return Patch(document, target, node, listing, node.source.locate(node.start)[0])
 
 
 def _patch_of_file(
@@ -213,15 +218,8 @@ def _patch_of_file(
         beside = (relpath(each, folder) for each in sources.list(dirname(path)))
         fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
         return None
-    document = _one(sources.documents(path), sources.shown(path))
-    return Patch(document, target, node, normpath(path), sources.resolve(path))
-
-
-def _one(documents: list[Document], name: str) -> Document:
-    found = [document for document in documents if document.root is not None]
-    if len(found) != 1:
-        raise InputError(Problem("a patch must be one document", file=name))
-    return found[0]
+    document = only(sources.documents(path), sources.shown(path))
+    return Patch(document, target, node, normpath(path), file=sources.resolve(path))
 
 
 def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:

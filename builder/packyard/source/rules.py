@@ -17,8 +17,8 @@ from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
 from packyard.yaml import make
-from packyard.yaml.document import decode
-from packyard.yaml.node import Entry, Source
+from packyard.yaml.document import source_of
+from packyard.yaml.node import Entry
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
@@ -40,7 +40,7 @@ def gather(krmfiles: Iterable[Krmfile], memo: Memo) -> list[Rule]:
 def _read(name: str, data: bytes, memo: Memo) -> list[Rule]:
     if b"rules:" not in data:
         return []
-    return memo.once(("rules", name, data), lambda: read(parse_krmfile(Source(name, decode(data, name)[1]), memo).root))
+    return memo.once(("rules", name, data), lambda: read(parse_krmfile(source_of(data, name), memo).root))
 
 
 def is_here(rule: Rule, names: Collection[str]) -> bool:

@@ -28,7 +28,7 @@ from packyard.files.paths import Gate
 from packyard.work.kept import Fact
 from packyard.work.memo import Memo
 from packyard.yaml import aliases
-from packyard.yaml.document import decode
+from packyard.yaml.document import source_of
 from packyard.yaml.node import Document, Source
 
 Made = TypeVar("Made")
@@ -87,7 +87,7 @@ class Sources:
 
     def text(self, path: str) -> Source:
         """Return a file's text."""
-        return Source(self.shown(path), decode(self.read(path), self.shown(path))[1])
+        return source_of(self.read(path), self.shown(path))
 
     def documents(self, path: str) -> list[Document]:
         """Return the YAML documents of a file, with aliases followed, for a caller who changes no node."""

@@ -37,7 +37,7 @@ def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None
     left: Idle = {patch: nothing for patch, nothing in idle.join(item.idle for item in made).items() if nothing}
     unused = [name for name in here.option_names() if name not in offered]
     if left or unused:
-        of_bases = _of_bases(here, {file.partition(" (patch in")[0] for file, _ in left}, unused)
+        of_bases = _of_bases(here, {path for path, _, _ in left}, unused)
         unused = [name for name in unused if name not in of_bases[1]]
         joined = idle.join([left, of_bases[0]])
         left = {patch: joined[patch] for patch in left}
@@ -88,4 +88,4 @@ def _is_option(part: Part) -> bool:
 
 def _has(part: Part, files: set[str]) -> bool:
     """Say whether a patch of an option stands in one of these files."""
-    return not files.isdisjoint(patch.place.partition(" (patch in")[0] for patch in part.patches)
+    return not files.isdisjoint(patch.path for patch in part.patches)

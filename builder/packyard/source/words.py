@@ -32,7 +32,7 @@ from packyard.source.package import SetterValue
 from packyard.source.parts import Krmfile as KrmfileOf
 from packyard.work.memo import Memo
 from packyard.yaml import layout, make
-from packyard.yaml.document import decode, parse_shared
+from packyard.yaml.document import parse_shared, source_of
 from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
 from packyard.yaml.scalar import double_quoted, is_plain_text, quoted
 from packyard.yaml.values import to_value
@@ -314,7 +314,7 @@ def _read(krmfile: KrmfileOf, memo: Memo) -> dict[str, Word]:
 
 
 def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
-    parsed = parse_krmfile(Source(name, decode(data, name)[1]), memo)
+    parsed = parse_krmfile(source_of(data, name), memo)
     found: dict[str, Word] = {}
     section = ""
     for entry in parsed.entries:

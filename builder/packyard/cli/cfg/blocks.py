@@ -15,8 +15,7 @@ from packyard.setters.krmfile import NAME, parse_krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.packages import find_packages
 from packyard.setters.plan import Plan
-from packyard.yaml.document import decode
-from packyard.yaml.node import Source
+from packyard.yaml.document import source_of
 
 
 def header(folder: str, package: str) -> str:
@@ -95,7 +94,7 @@ def _is_package(folder: str) -> bool:
     if file is None:
         return False
     try:
-        parse_krmfile(Source(file.name, decode(regular.read(file), file.name)[1]))
+        parse_krmfile(source_of(regular.read(file), file.name))
     except PackyardError:
         return False
     return True
