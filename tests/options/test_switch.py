@@ -172,9 +172,9 @@ def test_a_mount_added_by_hand_does_no_harm(root: Path, served5: Served) -> None
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("job.yaml", r"resource 'job\.yaml' is no file here"),
+        ("job.yaml", r"resource 'job\.yaml' is not a file here"),
         ("kustomization.yaml", r"has no kustomization\.yaml"),
-        ("../../options/dataset-bucket/bucket.yaml", r"patch 'bucket\.yaml' is no file here"),
+        ("../../options/dataset-bucket/bucket.yaml", r"patch 'bucket\.yaml' is not a file here"),
         ("../../options/dataset-bucket/kustomization.yaml", "there is no option 'dataset-bucket'"),
     ],
 )

@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
         r"use/kustomization\.yaml: leads to .*/k\.yaml, outside of the directory"),
     "a linked folder": (lambda folder: [use_case(folder, "[d/a.yaml]"), tiny.write(folder / "e/a.yaml", OBJECT),
                                         (folder / "use/d").symlink_to("../e")], "lies outside of the directory"),
-    "a pipe as a resource": (replaced("a.yaml", os.mkfifo), "is no file here"),
+    "a pipe as a resource": (replaced("a.yaml", os.mkfifo), "is not a file here"),
     "a pipe as a Krmfile": (replaced("Krmfile", os.mkfifo), ""),
     "a pipe as a kustomization": (replaced("kustomization.yaml", os.mkfifo), r"has no kustomization\.yaml"),
     "a file of a terabyte": (replaced("a.yaml", lambda file: [file.touch(), os.truncate(file, 1 << 40)]), "is longer"),
@@ -127,11 +127,11 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
             f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 500))), "its aliases nest deeper than 200 levels"),
     "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "refers to a node that contains"),
     "deep": (lambda folder: use_case(folder, text=OBJECT + "a: " + "[" * 500 + "]" * 500), "nested deeper than 200"),
-    "a name with a NUL": (lambda folder: use_case(folder, '["a\\0b"]'), "is no file here"),
-    "a name of a megabyte": (lambda folder: use_case(folder, f"[{'x' * 1_000_000}]"), "is no file here"),
-    "a link to itself": (replaced("a.yaml", lambda file: file.symlink_to("a.yaml")), "is no file here"),
+    "a name with a NUL": (lambda folder: use_case(folder, '["a\\0b"]'), "is not a file here"),
+    "a name of a megabyte": (lambda folder: use_case(folder, f"[{'x' * 1_000_000}]"), "is not a file here"),
+    "a link to itself": (replaced("a.yaml", lambda file: file.symlink_to("a.yaml")), "is not a file here"),
     "a folder that links to itself": (lambda folder: [use_case(folder, "[d]"), (folder / "use/d").symlink_to("d")],
-                                      "is no file here"),
+                                      "is not a file here"),
 }  # fmt: skip
 
 

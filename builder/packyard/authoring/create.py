@@ -241,7 +241,7 @@ class _Binder:
 
 
 def _fields(node: Node | None, path: str) -> Iterator[tuple[Child, str]]:
-    """Yield every entry and item with its dotted path; the index of an item is no part of it."""
+    """Yield every entry and item with its dotted path; the index of an item is left out."""
     children: list[tuple[Child, str]] = []
     if isinstance(node, MappingNode):
         children = [(entry, f"{path}.{entry.name}") for entry in node.entries if isinstance(entry.key, Scalar)]

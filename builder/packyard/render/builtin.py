@@ -45,7 +45,7 @@ def build(directory: Path) -> bytes:
     accumulation.add(top)
     items = accumulation.items
     namespace.apply(items, top.namespace, HINT)
-    _check_identities(items, f"is there twice in namespace {top.namespace!r}")
+    _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     kept = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(kept, key=_order))
 
@@ -80,7 +80,7 @@ class _Accumulation:
         for file in kustomization.files(top):
             new += objects.parse(Source(str(file), self._left.read(file)), to_patch=self._to_patch)
         self.items += new
-        _check_identities(self.items, "is there twice")
+        _check_identities(self.items, "is defined twice")
         count = len(new)
         listed: dict[str, Scalar] = {}
         for node in top.components:
@@ -101,7 +101,7 @@ class _Accumulation:
         """Return the real folder of a component, which lies in the package."""
         path = top.file.parent / node.value
         if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
-            message = f"component {node.value!r} is no folder here"
+            message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
         package = folder.package_of(self._directory)
         if leads := Gate(package, {}).outside(str(path)):

@@ -53,7 +53,7 @@ class Kustomization:
 
 
 class Budget:
-    """Reads files for one directory as text, up to a number of them and of bytes; more is no use case."""
+    """Reads files for one directory as text, up to a number of them and of bytes; more is refused."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -130,11 +130,11 @@ def files(kustomization: Kustomization) -> list[Path]:
         path = kustomization.file.parent / node.value
         fault, hint = "", ""
         if "\0" in node.value or len(problems) == _MOST:
-            fault = "is no file here"
+            fault = "is not a file here"
         elif regular.is_folder(path):
             fault, hint, is_beyond = "is a directory, which packyard's own build does not follow", HINT, True
         elif not regular.is_file(path):
-            fault = "is no file here"
+            fault = "is not a file here"
             is_beyond = is_beyond or "//" in node.value
             hint = (
                 HINT if "//" in node.value else suggest(node.value, [file.name for file in path.parent.glob("*.y*ml")])
@@ -230,7 +230,7 @@ def _is_json(text: str) -> bool:
 def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:
     path = file.parent / node.value
     if "\0" in node.value or not regular.is_file(path):
-        raise InputError(node.problem(f"patch {node.value!r} is no file here"))
+        raise InputError(node.problem(f"patch {node.value!r} is not a file here"))
     if Gate(file.parent, {}).outside(str(path)):
         message = f"patch {node.value!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))

@@ -133,7 +133,7 @@ def _add(objects: list[SourceObject], item: SourceObject) -> None:
     if len(objects) >= MAX_OBJECTS:
         raise InputError(item.problem(f"one of more than {MAX_OBJECTS} objects of one use case"))
     if any(other.identity == item.identity for other in objects):
-        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is there twice"))
+        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
     objects.append(item)
 
 

@@ -60,7 +60,7 @@ def embedded(node: Scalar) -> Source:
 
 
 def _indent(old: Scalar, body: str) -> str:
-    """Return the blanks that stand before every line and are no part of the text."""
+    """Return the blanks that stand before every line and do not belong to the text."""
     first = next((line for line in body.splitlines() if line.strip()), "")
     text = old.value.lstrip("\n")
     blanks = len(first) - len(first.lstrip(" ")) - (len(text) - len(text.lstrip(" ")))

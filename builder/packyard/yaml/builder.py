@@ -133,7 +133,7 @@ class Builder:
                 self._left_out = key
         self._open(self._collection(event))
         self._stack[-1].size = size
-        if self._left_out is not None:  # what began before it is no child that begins at the next token
+        if self._left_out is not None:  # what began before it does not begin at the next token
             end = self._left_out.end_mark.index
             self._starting = [child for child in self._starting if child.start >= end]
 

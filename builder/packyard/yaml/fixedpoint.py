@@ -25,7 +25,7 @@ _BEHIND = re.compile(r"[ \t]#.*")
 
 
 def find(source: Source) -> list[Problem]:
-    """Return what kustomize would change, in the order of lines; raises where the text is no YAML."""
+    """Return what kustomize would change, in the order of lines; raises where the text is not YAML."""
     if "\r" in source.text:
         return [Problem("kustomize ends lines with a line feed alone", file=source.name, line=1)]
     documents = [document for document in parse_text(source) if document.root is not None]

@@ -170,7 +170,7 @@ class Entry(Child):
 
     @property
     def name(self) -> str:
-        """The key as text; an empty text for a key that is no scalar."""
+        """The key as text; an empty text for a key that is a mapping, a list or an alias."""
         return self.key.value if isinstance(self.key, Scalar) else ""
 
 

@@ -49,7 +49,7 @@ def next_line(source: Source, position: int) -> int:
 def end_of_lines(node: Node) -> int:
     """Return where a node's last line ends, a comment behind it included, its line break not.
 
-    A block scalar ends behind its last line break, and blank lines that are no part of its text belong to it.
+    A block scalar ends behind its last line break, and the blank lines behind its text belong to it.
     """
     text = node.source.text
     end = node.end

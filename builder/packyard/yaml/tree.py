@@ -37,7 +37,7 @@ class Written:
     lines: Sequence[str] = ()
 
 
-#: What is written: a `str` that is no `Text` is a scalar as it stands, a number say.
+#: What is written: a `str` that is not a `Text` is a scalar as it stands, a number say.
 Tree = Text | str | Written | Mapping[str, "Tree"] | Sequence["Tree"]
 
 
