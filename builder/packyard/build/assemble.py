@@ -1,4 +1,4 @@
-"""A package's sources to its bundle: every use case composed, the README rendered, all of it packed."""
+"""From a package's sources to its bundle: compose every use case, render the README, pack all files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A package composed, with its version left open: what the next version needs not compose again.
+"""A composed package whose version is still open: another version of it is not composed again.
 
     members with a mark in README.md where the version goes  +  "2.0"  ->  the bundle of version 2.0
 
-A README that does more with its version than print it is of that version alone.
+A package whose README does more with the version than print it is composed for each version.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from packyard.source import idle
 from packyard.source.idle import Idle
 
 README = "README.md"
-#: Stands for the version in a README: a text that nobody writes, of signs that a version may have.
+#: Stands for the version in a README: a text that no author writes, of characters that a version may have.
 MARK = "0.0.0-7d4be1c09a5f4f0d8e62b3a1f6c7d985"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """All of a bundle but its version; ``version`` is the only one that it is good for, or empty.
+    """All of a bundle but its version; ``version`` is empty, or the only one that it is good for.
 
     ``idle`` are patches of its parts that reach nothing in it.
     """

@@ -1,4 +1,4 @@
-"""A bundle as bytes, beside what names them: all that is needed to write it, to keep it, and to tell of it."""
+"""A bundle as bytes, with its digests: what is written to disk and cached."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where a build stages what it makes: ``OUT/.packyard-ID``, gone when the build is over, however it ended.
+"""The folder in which a build stages its files: ``OUT/.packyard-ID``, removed when the build ends.
 
-Every build that lives has a share in the lock of OUT itself, so that one that is refused leaves no trace. Who can have
-the lock alone finds folders of dead builds only: it puts back what they had set aside, and takes the rest away. Where
-a file system locks no folders, they stay.
+Every running build has a shared lock on OUT itself. A build that gets the lock alone knows that all such folders are of
+interrupted builds: it puts back what they had set aside, and removes the rest. Where a file system cannot lock folders,
+they stay.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _lock(folder: int, kind: int) -> bool:
 
 
 def _clear(out_dir: Path) -> None:
-    """Take away what dead builds left, but for what another user did, or what only has such a name."""
+    """Remove what interrupted builds left, but not what another user did, nor what only has such a name."""
     for stage_dir in sorted(path for path in out_dir.iterdir() if _STAGE.fullmatch(path.name) and _is_folder(path)):
         with suppress(PermissionError):
             aside_dir = stage_dir / _ASIDE

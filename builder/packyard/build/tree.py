@@ -1,7 +1,7 @@
 """Built packages on disk: ``OUT/NAME/`` beside ``OUT/NAME.tar.gz``.
 
-An earlier build is replaced. Anything else under one of these names is left alone, also an earlier build that somebody
-edited. New builds are staged beside their places, and then all of them renamed: a fault in one leaves all as they were.
+An earlier build is replaced. Anything else under one of these names is refused, also an earlier build that was edited.
+New builds are staged beside their places, and then all of them are renamed: a fault in one leaves all as they were.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The objects of a part: gathered, then changed by its components, its patches and its replacements, as kustomize does.
 
-What several use cases begin with is gathered once: an object is copied when the first of them changes it.
+What several use cases have in common is gathered once: each copies the nodes that it changes.
 """
 
 from __future__ import annotations

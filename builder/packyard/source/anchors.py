@@ -1,8 +1,8 @@
-"""What repeats within an object, written once: its authors' anchors, as far as they still hold.
+"""Anchors and aliases of an object that is written: what its authors anchored and what is still equal stands once.
 
-A node remembers the anchor that it was written with, and so do its copies, which patches change each on its own. Those
+A node remembers the anchor that it was written with, and so do its copies, each of which patches may change. Copies
 that are equal when the object is written stand once as ``&name``, then as ``*name``; others are written out, and what
-is inside of them may still be shared. An anchor that nothing repeats is left out.
+is inside of them may still be shared. An anchor that no alias repeats is left out.
 """
 
 from __future__ import annotations

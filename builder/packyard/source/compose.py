@@ -23,7 +23,7 @@ from packyard.source.accumulate import SourceObject, accumulate, file_names
 from packyard.source.idle import Idle
 from packyard.source.option import Options
 from packyard.source.package import Package, UseCase
-from packyard.source.parts import KUSTOMIZATION, Part
+from packyard.source.parts import KUSTOMIZATION, KrmfileData, Part
 from packyard.source.preset import Preset
 from packyard.source.sources import Sources
 from packyard.source.words import Words
@@ -163,7 +163,7 @@ def _objects(
     return [item for item in objects if not item.is_local], list(nothing)
 
 
-def _layers_of(overlays: Sequence[Part]) -> list[list[tuple[str, bytes]]]:
+def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
     """Return the Krmfiles of overlays: those that they build on, then their own; overlays side by side must agree."""
     below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
     return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]

@@ -37,7 +37,7 @@ _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 MAX_PARTS, MAX_DEPTH = 500, 32
 
 #: A Krmfile's name and bytes.
-Krmfile = tuple[str, bytes]
+KrmfileData = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class Part:
     generated: tuple[Generated, ...] = ()
     patches: tuple[Patch, ...] = ()
     replacements: tuple[Replacement, ...] = ()
-    krmfile: Krmfile | None = None
+    krmfile: KrmfileData | None = None
     head: tuple[Comment, ...] = ()
     size: int = 1  # parts that it is made of, each as often as it is named
 
-    def krmfiles(self) -> Iterator[Krmfile]:
+    def krmfiles(self) -> Iterator[KrmfileData]:
         """Yield the Krmfiles of everything that this is made of, in the order of composition."""
         for part in (*self.resources, *self.components):
             yield from part.krmfiles()
@@ -153,7 +153,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     )
 
 
-def read_krmfile(sources: Sources, folder: str) -> Krmfile | None:
+def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
     """Read the Krmfile of a folder, if there is one."""
     path = join(folder, KRMFILE)
     return (sources.shown(path), sources.read(path)) if sources.is_file(path) else None

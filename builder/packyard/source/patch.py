@@ -1,7 +1,7 @@
 """Patches on nodes that keep their lexemes and comments: RFC 6902 and strategic merges, as kustomize does them.
 
-Comments are ours to carry. A base's prose stays; where a patch replaces a value its comment replaces the old one, so
-that a patch without a comment unbinds the setter; comments above an operation are the author's and stay behind.
+kustomize drops comments, so this keeps them. A base's prose stays; where a patch replaces a value its comment replaces
+the old one, so that a patch without a comment unbinds the setter; comments above an operation are left out.
 
     value:  volumeMounts: []        op: add, path: /volumeMounts/-        volumeMounts:
                                     value: {name: storage}                - name: storage

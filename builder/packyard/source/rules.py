@@ -12,7 +12,7 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
-from packyard.source.parts import Krmfile
+from packyard.source.parts import KrmfileData
 from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
@@ -23,7 +23,7 @@ from packyard.yaml.node import Entry
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
 
-def gather(krmfiles: Iterable[Krmfile], memo: Memo) -> list[Rule]:
+def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Rule]:
     """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
     found: dict[tuple[str, str], Rule] = {}
     problems: list[Problem] = []

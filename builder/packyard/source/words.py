@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters import binding as bindings
@@ -29,13 +30,15 @@ from packyard.setters.refusal import refusal
 from packyard.setters.rules.rule import Rule
 from packyard.source import rules
 from packyard.source.package import SetterValue
-from packyard.source.parts import Krmfile as KrmfileOf
+from packyard.source.parts import KrmfileData
 from packyard.work.memo import Memo
 from packyard.yaml import layout, make
 from packyard.yaml.document import parse_shared, source_of
 from packyard.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar, Source
 from packyard.yaml.scalar import double_quoted, is_plain_text, quoted
 from packyard.yaml.values import to_value
+
+_Collection = TypeVar("_Collection", bound=Collection)
 
 #: Behind the words of all layers.
 _LAST = 1000
@@ -97,8 +100,8 @@ class Words:
 
     def __init__(
         self,
-        catalogue: KrmfileOf | None,
-        layers: Sequence[Sequence[KrmfileOf]],
+        catalogue: KrmfileData | None,
+        layers: Sequence[Sequence[KrmfileData]],
         values: Mapping[str, SetterValue],
         memo: Memo,
     ) -> None:
@@ -126,11 +129,22 @@ class Words:
         """Say whether a name was asked for: by a comment, or by the pattern of one that was."""
         return name in self._meanings
 
-    def fold(self, root: MappingNode) -> MappingNode:
-        """Return an object with constants in their fields, and with comments that say the names that users know."""
-        found = self._folded(root)
-        assert isinstance(found, MappingNode)
-        return found
+    def fold(self, node: _Collection) -> _Collection:
+        """Return a node with constants in their fields, and with comments that say the names that users know.
+
+        It is the node itself where there is nothing to change.
+        """
+        changed = {}
+        for number, child in enumerate(node.children):
+            value, comment = self._bound(child.value, child.comment)
+            if value is not child.value or comment is not child.comment:
+                changed[number] = value, comment
+        if not changed:
+            return node
+        copied = make.copy(node)
+        for number, (value, comment) in changed.items():
+            copied.children[number].value, copied.children[number].comment = value, comment
+        return copied
 
     def reach(self, documents: Mapping[str, bytes]) -> Reached:
         """Find what the comments of files reach, and write it."""
@@ -171,11 +185,8 @@ class Words:
         follows = isinstance(word.definition, Setter) and isinstance(self._meaning(name), Substitution)
         return _LAST if follows else word.layer, word.entry.start
 
-    def _meaning(self, name: str) -> str | Setter | Substitution:
+    def _meaning(self, name: str, above: tuple[str, ...] = ()) -> str | Setter | Substitution:
         """Return what a name means: a setter, a substitution of setters and substitutions, or a constant's text."""
-        return self._resolve(name, ())
-
-    def _resolve(self, name: str, above: tuple[str, ...]) -> str | Setter | Substitution:
         if name in above:
             raise InputError(self._problem(name, f"follows from itself: {' -> '.join((*above, name))}"))
         if name not in self._meanings:
@@ -196,14 +207,14 @@ class Words:
         folded = _MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
         alone = _MARKER.fullmatch(folded)
         if alone:
-            return self._resolve(alone.group(1), above)
+            return self._meaning(alone.group(1), above)
         return Substitution(name, folded) if _MARKER.search(folded) else folded
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
         if inner not in self._words and inner not in self.values:
             raise InputError(self._problem(name, f"its pattern names {inner}, which no part defines",
                                            suggest(inner, self.known)))  # fmt: skip
-        meaning = self._resolve(inner, above)
+        meaning = self._meaning(inner, above)
         return meaning if isinstance(meaning, str) else f"${{{meaning.name}}}"
 
     def _problem(self, name: str, message: str, hint: str = "") -> Problem:
@@ -243,26 +254,10 @@ class Words:
             lines.append(f'          - {{marker: "${{{inner}}}", ref: "{REF_PREFIX}{prefix}{inner}"}}')
         return "".join(f"{line}\n" for line in lines)
 
-    def _folded(self, node: Node) -> Node:
-        """Return a node with all constants in it; the node itself where there are none."""
-        if not isinstance(node, Collection):
-            return node
-        changed = {}
-        for number, part in enumerate(node.children):
-            value, comment = self._bound(part.value, part.comment)
-            if value is not part.value or comment is not part.comment:
-                changed[number] = value, comment
-        if not changed:
-            return node
-        copied = make.copy(node)
-        for number, (value, comment) in changed.items():
-            copied.children[number].value, copied.children[number].comment = value, comment
-        return copied
-
     def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:
         """Return a value and the comment behind its key, each folded."""
         if isinstance(value, Collection):
-            return self._folded(value), self._renamed(behind, value)
+            return self.fold(value), self._renamed(behind, value)
         if not isinstance(value, Scalar) or value.comment is None:
             return value, behind
         reference = comments.parse(value.comment.text)
@@ -309,7 +304,7 @@ def _setter(entry: Entry, given: str | None) -> str:
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
 
 
-def _read(krmfile: KrmfileOf, memo: Memo) -> dict[str, Word]:
+def _read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
     return memo.once(("words of", *krmfile), lambda: _parse(*krmfile, memo))
 
 

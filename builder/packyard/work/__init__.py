@@ -1,5 +1,5 @@
 """Tasks that run in parallel, on processes or on dask, and results that are cached.
 
-A *result* is the bytes that a task made; its *reads* are what it asked of its sources; the *cache* keeps the one for as
-long as the other hold. Nothing here knows what a task does.
+A *result* is the bytes that a task made; its *facts* are the answers that it got from its sources. A cached result is
+good while its facts hold. A *memo* remembers what one run has made. Nothing here knows what a task does.
 """

@@ -1,4 +1,4 @@
-"""The code that makes results, as a digest: another packyard, library or Python may make others of the same sources."""
+"""The digest of the code that makes results: another packyard, library or Python may make other ones."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Workers of dask as an executor, each of whose calls comes to an end.
+"""Workers of dask as an executor whose calls always return or raise.
 
-dask itself waits without a word where nobody is left to do the work, and its own executor loses a call, or gives a
-false error, when a worker dies while its result is on the way. So this one takes results itself, and asks the scheduler
-again and again who works for it: where nobody has answered for as long as dask's setting for connecting says
-(``distributed.comm.timeouts.connect``, 30 s), that is a fault. A call may take as long as it takes: a worker that
-dask hears of is at work.
+dask itself waits forever where no worker is left, and its own executor loses a call, or gives a false error, when a
+worker dies while its result is sent. So this one takes results itself, and polls the scheduler for its workers: where
+none has answered for as long as dask's setting for connecting says (``distributed.comm.timeouts.connect``, 30 s), that
+is an error. A call has no time limit: a worker that dask hears of is at work.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def _uncollected() -> Iterator[None]:
 
 
 class _Workers(Executor):
-    """The workers of one scheduler, whoever they are in the course of time."""
+    """The workers of one scheduler; they may come and go."""
 
     def __init__(self, client: Client, address: str) -> None:
         from dask import config
@@ -118,7 +117,7 @@ class _Workers(Executor):
         return asyncio.run_coroutine_threadsafe(self._result(remote), self.loop)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
-        """Look after them no longer. What they still do ends with the client."""
+        """Stop polling. What the workers still do ends with the client."""
         self.loop.call_soon_threadsafe(self.watch.cancel)
 
     async def _begin(self) -> asyncio.Task[None]:

@@ -1,8 +1,8 @@
-"""Many tasks at once, each a call of one pure function: here, on processes, or on an engine that exists.
+"""Many tasks at once, each a call of one function: in this process, in processes of this machine, or on dask.
 
-The results and their order do not depend on where the tasks ran. What one task refuses does not hide what others do.
-A worker that dies loses nothing: what it had not finished runs once more, in new workers, and then each task alone, so
-that the one which kills its worker is known by name.
+The results and their order do not depend on where the tasks ran. The errors of all tasks are told together.
+When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, so that the
+task that kills its worker is known by name.
 """
 
 from __future__ import annotations
