@@ -75,6 +75,7 @@ def test_what_is_shown_stands_right_behind_its_command(page: Path) -> None:
         before = block
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session.name)
 def test_commands_do_what_the_page_says(session: Session, environment: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / ("clone" if session.clone else "empty")
@@ -154,6 +155,7 @@ def test_notices_what_a_page_gets_wrong(environment: dict[str, str], tmp_path: P
             follow(session(wrong), tmp_path, environment, None)
 
 
+@pytest.mark.slow
 def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], tmp_path: Path) -> None:
     """The README says so where it shows the diff."""
 

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import real
 from documents import pages
 from running import done, packyard
@@ -38,6 +40,7 @@ def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path) -> None:
     def run(*words: object) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(packyard(*words, "-o", "json").stdout)
