@@ -17,6 +17,7 @@ import real
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import ComposedPackage, compose
+from packyard.work.memo import Memo
 from served import Served
 
 Object = dict[str, Any]
@@ -79,7 +80,7 @@ def _places(root: Path, item: ComposedPackage) -> list[Place]:
     found = []
     for use_case in item.use_cases:
         path = use_case.use_case.path
-        objects = use_case.values()
+        objects = use_case.values(Memo())
         fitting = tuple(sorted(option.name for option in item.options.all if path in option.use_cases))
         texts = tuple(json.dumps(value) for value in objects)
         package = item.package.name
