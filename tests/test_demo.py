@@ -15,6 +15,8 @@ import pytest
 import real
 from running import programs_dir
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:

@@ -29,6 +29,8 @@ import real
 from packyard import __version__
 from running import SOURCE_ROOT, done
 
+pytestmark = pytest.mark.slow
+
 NAME = "resnet50v1-5-fp32-training-k8s"
 USE_CASE = f"{NAME}/quickstart/mlops/single-node/user-allocated-pvc"
 EPOCH = 1_700_000_000

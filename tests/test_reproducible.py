@@ -18,6 +18,8 @@ from packyard.source import workspace
 from running import SOURCE_ROOT
 from sample import some
 
+pytestmark = pytest.mark.slow
+
 SOURCES = ("packyard.yaml", "Krmfile", "LICENSE", "bases", "docs", "overlays", "packages")
 #: Of each package the digest of its tar, and the bytes of its file.
 Built = dict[str, tuple[str, bytes]]

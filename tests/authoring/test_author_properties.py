@@ -15,7 +15,7 @@ from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment, plan
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
+EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "200"))
 KRMFILE = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 
 SCALARS = st.sampled_from(["v", '"v"', "'v'", "w", "3", "", "&a v", "!!str v", "vv", "\\v", '"\\x76"'])

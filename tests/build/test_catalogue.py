@@ -25,6 +25,8 @@ from packyard.bundle.bundle import Bundle
 from packyard.errors import PackyardError
 from running import COMMAND, done, environment, packyard
 
+pytestmark = pytest.mark.slow
+
 NAME = "resnet50v1-5-fp32-training-k8s"
 VERSION = "1.0"
 Mutation = tuple[str, Callable[[], object], Callable[[], object]]

@@ -14,6 +14,8 @@ from packyard.build.staging import set_aside, staging
 from packyard.bundle import bundle
 from packyard.bundle.archive import Member
 
+pytestmark = pytest.mark.slow
+
 NAME = "bert-k8s"
 
 

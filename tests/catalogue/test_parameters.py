@@ -17,6 +17,8 @@ from packyard.errors import InputError
 from packyard.source.package import Package
 from usecases import CATALOGUE, PACKAGES, Directory, shipped
 
+pytestmark = pytest.mark.slow
+
 #: Packages of the zoo, and how many parameters of theirs the use cases have together.
 ZOO = {
     "bert-large-fp32-training-k8s": 4 * 18,

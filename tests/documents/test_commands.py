@@ -15,6 +15,8 @@ import real
 from documents import pages
 from documents.pages import Block, Session
 
+pytestmark = pytest.mark.slow
+
 #: What is not typed: it installs, or runs these very tests or others that have a target of their own.
 ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?")
 _SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs", "pyproject.toml", "tests")

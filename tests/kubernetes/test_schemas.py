@@ -15,6 +15,7 @@ from tools import custom_resources
 GENERATED = real.REPOSITORY / "builder" / "packyard" / "kubernetes" / "custom_resources.json"
 
 
+@pytest.mark.slow
 def test_the_generated_file_is_what_the_modules_of_the_operators_say() -> None:
     real.program("go")
     try:

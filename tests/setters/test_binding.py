@@ -220,7 +220,7 @@ def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] |
     ]
 
 
-@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "600")), deadline=None)
+@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "300")), deadline=None)
 @given(text=texts())
 def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
     assert bound(text, ["V"], "V") == bound(text, [], "V")

@@ -17,7 +17,7 @@ from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment, plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
+EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "200"))
 KRMFILE = one_setter()
 
 

@@ -25,6 +25,8 @@ from packyard.work import executor
 from packyard.work.dask import Dask, opened
 from running import COMMAND, SOURCE_ROOT, done, environment
 
+pytestmark = pytest.mark.slow
+
 try:
     import dask
     import distributed
