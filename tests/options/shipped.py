@@ -13,12 +13,9 @@ from typing import Any
 
 import yaml
 
-import real
-from packyard.source import package as packages
-from packyard.source import workspace
-from packyard.source.compose import ComposedPackage, compose
-from packyard.work.memo import Memo
+from packyard.source.compose import ComposedPackage
 from served import Served
+from usecases import CATALOGUE, PACKAGES, composed_package
 
 Object = dict[str, Any]
 
@@ -65,9 +62,8 @@ class Catalogue:
 
 
 def write(root: Path) -> Catalogue:
-    """Compose all packages and write them below ``root``."""
-    source = workspace.read(real.REPOSITORY)
-    composed = [compose(source, packages.read(source, name)) for name in source.package_names()]
+    """Write all packages, as they are composed, below ``root``."""
+    composed = [composed_package(package) for package in PACKAGES]
     for item in composed:
         for path, data in item.files.items():
             file = root / item.package.name / path
@@ -80,7 +76,7 @@ def _places(root: Path, item: ComposedPackage) -> list[Place]:
     found = []
     for use_case in item.use_cases:
         path = use_case.use_case.path
-        objects = use_case.values(Memo())
+        objects = use_case.values(CATALOGUE.sources.memo)
         fitting = tuple(sorted(option.name for option in item.options.all if path in option.use_cases))
         texts = tuple(json.dumps(value) for value in objects)
         package = item.package.name
