@@ -143,7 +143,7 @@ def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
-        matched = [other for other in objects if selector.selects(item.target, other.root)]
+        matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
     elif isinstance(root, MappingNode):
         wanted = selector.identity(root)
         matched = [other for other in objects if other.identity == wanted]
@@ -167,7 +167,7 @@ def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
 def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | None) -> None:
     value = replacement.find_source(each, [item.root for item in objects])
     for target in each.targets:
-        matched = [item for item in objects if selector.selects(target.select, item.root)]
+        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]
         for item in matched:
             item.replace(target, value)
         if idle is not None:

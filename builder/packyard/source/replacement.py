@@ -96,7 +96,7 @@ def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replac
 
 def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object must be its source."""
-    found = [root for root in roots if each.source.items() <= selector.words(root).items()]
+    found = [root for root in roots if each.source.items() <= selector.words(selector.identity(root)).items()]
     if len(found) != 1:
         wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())
         raise InputError(each.node.problem(f"{len(found)} objects are the source ({wanted}) where one is expected"))

@@ -48,16 +48,16 @@ def identity(root: MappingNode) -> Identity:
     return root.text("apiVersion"), root.text("kind"), namespace, name
 
 
-def words(root: MappingNode) -> dict[str, str]:
+def words(identity: Identity) -> dict[str, str]:
     """Return an object's group, version, kind, namespace and name."""
-    version, kind, namespace, name = identity(root)
+    version, kind, namespace, name = identity
     group, _, version = version.rpartition("/")
     return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
 
 
-def selects(target: Mapping[str, str], root: MappingNode) -> bool:
-    """Say whether a target is for an object."""
-    found = words(root)
+def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) -> bool:
+    """Say whether a target is for an object, which is called ``identity``."""
+    found = words(identity)
     return all(
         _satisfies(text, root.mapping("metadata", _METADATA[word]))
         if word in _METADATA

@@ -103,7 +103,7 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
 
 def has_aliases(source: Source) -> bool:
     """Say whether a text may hold aliases."""
-    return _ALIAS.search(source.text) is not None
+    return "*" in source.text and _ALIAS.search(source.text) is not None
 
 
 def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
