@@ -47,7 +47,8 @@ def digest(path: str, data: bytes) -> str:
 
 def _without_descriptions(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_descriptions(each) for key, each in value.items() if key != "description"}
+        texts = ("description", "message") if "rule" in value else ("description",)
+        return {key: _without_descriptions(each) for key, each in value.items() if key not in texts}
     return [_without_descriptions(each) for each in value] if isinstance(value, list) else value
 
 

@@ -34,7 +34,7 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
     if arguments.workspace:
         return workspace.read(Path(arguments.workspace))
-    found = workspace.find(Path.cwd())
+    found = workspace.find(Path())
     if not found and not carried:
         hint = "name the folder that has one: --workspace DIR"
         raise InputError(Problem(f"no {workspace.FILE} here or above", hint=hint))

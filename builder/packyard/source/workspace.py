@@ -104,8 +104,9 @@ def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
 
 
 def find(start_dir: Path) -> Workspace | None:
-    """Return the workspace that holds ``start_dir``, or None."""
-    for folder in (start_dir, *start_dir.parents):
+    """Return the workspace that holds ``start_dir``, or None; its paths are shown from there: ``../../bases/x``."""
+    for above in range(len(start_dir.resolve().parts)):
+        folder = start_dir.joinpath(*[".."] * above)
         if (folder / FILE).is_file():
             return read(folder)
     return None
