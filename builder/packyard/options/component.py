@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _KEY = "components"
 
 
-class Kustomization:
+class EnabledOptions:
     """The kustomization of a use case: its bytes, and the options among its components."""
 
     __slots__ = ("_document", "_root", "data", "folder", "name", "options")
@@ -53,7 +53,7 @@ class Kustomization:
     def text_with(self, names: Iterable[str], *, alone: bool = False) -> str:
         """Return the text with these options added, for a trial; ``alone`` without those that are enabled."""
         kept = self.without(list(self.options)) if alone else self.data
-        base = Kustomization(kept, self.name, self._document.source.name, self.folder)
+        base = EnabledOptions(kept, self.name, self._document.source.name, self.folder)
         return decode(base.with_options(names), self._document.source.name)[1]
 
     def with_options(self, names: Iterable[str]) -> bytes:
@@ -106,11 +106,11 @@ def _texts(node: SequenceNode) -> list[str]:
     return [text.value for text in texts]
 
 
-def read(tree: Tree, folder: Folder) -> Kustomization:
+def read(tree: Tree, folder: Folder) -> EnabledOptions:
     """Read the kustomization of a tree's root, which is a use case."""
     names = [name for name in KUSTOMIZATIONS if tree.has_file(name)]
     if len(names) != 1:
         found = " and ".join(names) or "no kustomization.yaml"
         hint = "name the directory of one use case" if not names else ""
         raise InputError(Problem(f"has {found}", file=str(tree.root_dir), hint=hint))
-    return Kustomization(tree.read(names[0]), names[0], tree.prefix + names[0], folder)
+    return EnabledOptions(tree.read(names[0]), names[0], tree.prefix + names[0], folder)

@@ -14,7 +14,7 @@ from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.options import component
 from packyard.options import folder as folders
-from packyard.options.component import Kustomization
+from packyard.options.component import EnabledOptions
 from packyard.options.folder import Folder, has_components
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -74,7 +74,7 @@ def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
             continue
         seen = Folder(Path(use_case), found.real, found.package)
         try:
-            here: Kustomization = component.read(Tree(Path(use_case)), seen)
+            here: EnabledOptions = component.read(Tree(Path(use_case)), seen)
         except InputError:  # another use case that cannot be read
             continue
         if wanted & here.options.keys():

@@ -18,7 +18,7 @@ from packyard.files import filenames, regular
 from packyard.files.tree import Keep, Tree
 from packyard.options import component
 from packyard.options import folder as folders
-from packyard.options.component import Kustomization
+from packyard.options.component import EnabledOptions
 from packyard.options.folder import KUSTOMIZATIONS, NAME, Folder
 
 _LONGEST = 1 << 20  # bytes of an option's kustomization
@@ -169,7 +169,7 @@ def _unknown(found: Folder, name: str) -> Problem | None:
     return Problem(f"there is no option {name!r}", file=found.shown, hint=hint)
 
 
-def _check(directory: Path, here: Kustomization, trial: Trial) -> None:
+def _check(directory: Path, here: EnabledOptions, trial: Trial) -> None:
     """Refuse a use case whose enabled options do not apply, before another is added to them."""
     try:
         trial(here.text_with([]))
@@ -181,7 +181,7 @@ def _check(directory: Path, here: Kustomization, trial: Trial) -> None:
         raise InputError(first, *error.problems) from error
 
 
-def _try(directory: Path, here: Kustomization, names: Sequence[str], trial: Trial) -> None:
+def _try(directory: Path, here: EnabledOptions, names: Sequence[str], trial: Trial) -> None:
     """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
     try:
         reached = trial(here.text_with(names))
@@ -199,7 +199,7 @@ def _try(directory: Path, here: Kustomization, names: Sequence[str], trial: Tria
     )
 
 
-def _explain(directory: Path, here: Kustomization, name: str, before: Sequence[str], trial: Trial) -> None:
+def _explain(directory: Path, here: EnabledOptions, name: str, before: Sequence[str], trial: Trial) -> None:
     """Refuse an option that does not apply alone, or beside one of the others."""
     try:
         trial(here.text_with([name], alone=True))
