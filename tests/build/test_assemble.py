@@ -27,6 +27,7 @@ def lines(name: str) -> dict[str, int]:
     return {item.path: item.data.count(b"\n") for item in bundle.members if item.path not in _BESIDE}
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_shorter_than_twenty_thousand_lines() -> None:
     assert sum(sum(lines(package.name).values()) for package in PACKAGES) <= 20_000
 

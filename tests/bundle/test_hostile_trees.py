@@ -50,6 +50,7 @@ def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, t
         harmless(commands, tmp_path, made, words, ("out", "plain"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_a_hostile_bundle_is_refused_or_used(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")

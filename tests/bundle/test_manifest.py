@@ -95,6 +95,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON))
 def test_writes_what_json_would_write(document: dict[str, object]) -> None:
     expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

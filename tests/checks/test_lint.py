@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
@@ -52,6 +54,7 @@ def judging() -> list[Judge]:
     return [] if judges.missing() else judges.choose(CATALOGUE.kubernetes)
 
 
+@pytest.mark.slow
 @each_package
 def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
     composed = composed_package(package)

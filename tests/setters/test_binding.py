@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from packyard.setters import binding
 from packyard.setters.change import change_setters
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
-from served import Cfg
+from served import Cfg, Served
 
 KRMFILE = one_setter("foo", '"1"')
 HEADER = "apiVersion: example.com/v1\nkind: Sample\n"
@@ -149,11 +148,8 @@ def test_a_comment_binds_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Pat
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
-def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Path, tmp_path: Path, place: str) -> None:
-    def real_set(*arguments: str, cwd: Path) -> str:
-        return subprocess.check_output([kustomize4, "cfg", *arguments], cwd=cwd, text=True)
-
-    judge(real_set, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+def test_a_comment_binds_where_kustomize_4_5_4_lets_it(served4: Served, tmp_path: Path, place: str) -> None:
+    judge(Cfg(served4).done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", LIST_PLACES)

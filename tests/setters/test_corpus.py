@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from contents import content
 from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment, plan
+from running import inside
 
 ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
@@ -108,5 +108,4 @@ def write(directory: Path, files: dict[str, str]) -> None:
 
 
 def cfg(directory: Path, command: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "packyard.cli.main", "cfg", command, *arguments]
-    return subprocess.run(words, cwd=directory, capture_output=True, text=True, check=False)
+    return inside("cfg", command, *arguments, cwd=directory)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+import pytest
 import yaml
 
 import reading
@@ -148,6 +149,7 @@ def _enum(setter: Setter) -> Iterable[object]:
     return found if isinstance(found, list) else ()
 
 
+@pytest.mark.slow
 @each_use_case
 def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
     shipped = composed(package, use_case).package_files()

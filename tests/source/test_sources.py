@@ -309,6 +309,7 @@ print(json.dumps([sorted(opened), sorted(listed), here.sources.facts]))
 """
 
 
+@pytest.mark.slow
 def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_path: Path) -> None:
     root = workspaces.copy(tmp_path / "copy", workspaces.names())
     memo = Memo()
@@ -321,6 +322,7 @@ def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_pa
         assert noted[0] == noted[1], name
 
 
+@pytest.mark.slow
 def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:
     root = workspaces.copy(tmp_path.resolve() / "copy", workspaces.names())
     command = [sys.executable, "-c", AUDITED, str(root)]

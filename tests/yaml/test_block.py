@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from packyard.setters.plan import Assignment, plan
 from packyard.yaml.block import embedded
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import MappingNode, Scalar, SequenceNode, Source
+from served import Served
 
 KRMFILE = one_setter()
 COMMENT = '# {"$openapi":"V"}'
@@ -58,14 +58,14 @@ def test_setting_the_old_text_back_restores_the_block() -> None:
 
 
 @pytest.mark.parametrize("value", ["new", "5", "0644", "a: b", "# c", "*x"])
-def test_the_real_program_sets_the_same_text(kustomize4: Path, tmp_path: Path, value: str) -> None:
+def test_the_real_program_sets_the_same_text(served4: Served, tmp_path: Path, value: str) -> None:
     text = f"{COMMENT}\na: |-\n  old\n{COMMENT}\nb: >-\n  old\nl:\n{COMMENT}\n- |-\n  3\n"
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     (theirs / "Krmfile").write_text(KRMFILE.replace("      x-k8s", "      type: string\n      x-k8s"), "utf-8")
     (theirs / "r.yaml").write_text(text, "utf-8")
     shutil.copytree(theirs, ours)
-    subprocess.run([kustomize4, "cfg", "set", ".", "V", value], cwd=theirs, check=True, capture_output=True)
+    served4.done("cfg", "set", ".", "V", value, cwd=theirs)
     change_setters(ours, {"V": [value]})
     found = [yaml.safe_load((side / "r.yaml").read_text("utf-8")) for side in (ours, theirs)]
     assert found[0] == found[1] == {"a": value, "b": value, "l": [value]}
