@@ -92,6 +92,7 @@ def test_served3_sets_as_kustomize3_does(
     assert ours == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["3", "4", "5"])
 @pytest.mark.parametrize(
     ("kustomization", "arguments"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
+import pytest
 import yaml
 
 from options.effects import effects
@@ -73,6 +74,7 @@ def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Cata
     _judge(kustomize, tmp_path / "builds", some(builds, lambda build: (str(build.place),), of=kustomize.name))
 
 
+@pytest.mark.slow
 def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
     for place in catalogue.shapes():
         root = place.option("any").parents[1]

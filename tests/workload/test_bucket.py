@@ -14,6 +14,8 @@ import yaml
 
 import real
 
+pytestmark = pytest.mark.slow
+
 _ENTRY = """\
 <Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:{second:02}.000Z</LastModified><ETag>"{size}"</ETag>
 <Size>{size}</Size></Contents>"""

@@ -27,6 +27,8 @@ from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object
 
+pytestmark = pytest.mark.slow
+
 _LISTING = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><Prefix>data/</Prefix>
