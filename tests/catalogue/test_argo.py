@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
@@ -123,6 +123,7 @@ def _report(api: Api, namespace: str, pod: Object) -> None:
 
 
 def _end(api: Api, namespace: str, pod: Object, exit_code: int) -> None:
+    now = dict.fromkeys(("startedAt", "finishedAt"), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
     statuses = [
         {
             "name": container["name"],
@@ -130,7 +131,7 @@ def _end(api: Api, namespace: str, pod: Object, exit_code: int) -> None:
             "imageID": "",
             "ready": False,
             "restartCount": 0,
-            "state": {"terminated": {"exitCode": exit_code if container["name"] == "main" else 0}},
+            "state": {"terminated": {"exitCode": exit_code if container["name"] == "main" else 0, **now}},
         }
         for container in pod["spec"]["containers"]
     ]
