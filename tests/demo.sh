@@ -31,7 +31,7 @@ fail() {
 }
 
 server=
-cleanup() { [ -z "$server" ] || kill "$server" 2>/dev/null || true; }
+cleanup() { [ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null || true; }
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
