@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
-_BOOL = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
+BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _FLOAT_NAMES = frozenset(sign + name for name in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")) | {
     ".nan",
     ".NaN",
@@ -42,7 +42,7 @@ def implicit_type(text: str) -> str:
     """Return what kustomize takes plain ``text`` for: null, boolean, integer, number, timestamp, merge or string."""
     if text in _NULL:
         return "null"
-    if text in _BOOL:
+    if text in BOOLEANS:
         return "boolean"
     if text == "<<":
         return "merge"

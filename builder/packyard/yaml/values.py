@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
+from packyard.yaml.scalar import BOOLEANS, implicit_type
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def scalar_value(text: str) -> object:
         return integer(text)
     if kind == "number":
         return number(text)
-    return {"boolean": text.lower() == "true", "null": None}.get(kind, text)
+    return None if kind == "null" else BOOLEANS.get(text, text)
 
 
 def integer(text: str) -> int | float | str:
