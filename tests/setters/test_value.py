@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from packyard.errors import InputError
+from packyard.kubernetes.name_forms import SUBDOMAIN
 from packyard.setters import formats
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -120,6 +121,14 @@ def test_a_format_admits_what_kubernetes_does(name: str) -> None:
     assert [text for text in bad if formats.admits(name, text)] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "fits"), [("a" * 64 + ".b", True), ("a." * 126 + "a", True), ("a" * 253, True), ("a" * 254, False)]
+)
+def test_a_subdomain_is_limited_as_a_whole_and_its_labels_are_not(text: str, fits: bool) -> None:
+    assert formats.admits("dns-subdomain", text) is fits
+    assert (bool(SUBDOMAIN.pattern.match(text)) and len(text) <= SUBDOMAIN.most) is fits
+
+
 def test_every_known_format_has_its_test_and_an_unknown_one_admits_everything() -> None:
-    assert set(FORMATS) == formats.KNOWN
+    assert set(FORMATS) == set(formats.FORMATS)
     assert formats.admits("nothing-known", "x")

@@ -45,10 +45,10 @@ def find(pods: Sequence[Pod[Object]]) -> Level | None:
     """Return the strictest level that admits all pods, or None if there are none."""
     if not pods:
         return None
-    for name, rules in (("privileged", _baseline), ("baseline", _restricted)):
+    for name, rules in zip(reversed(LEVELS), (_baseline, _restricted), strict=False):
         if objections := {objection for pod in pods for objection in rules(pod)}:
             return Level(name=name, objections=tuple(sorted(objections)))
-    return Level(name="restricted", objections=())
+    return Level(name=LEVELS[0], objections=())
 
 
 def _baseline(pod: Pod[Object]) -> Iterator[str]:

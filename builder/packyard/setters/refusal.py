@@ -13,22 +13,10 @@ from packyard.errors import Problem, shown
 from packyard.setters import value
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
+from packyard.setters.formats import FORMATS
 from packyard.setters.keywords import faults_of_keywords, items_of
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
-_FORMATS = {
-    "dns-label": "is a DNS label: at most 63 of a-z, 0-9 and -",
-    "dns-subdomain": "is a DNS name: labels of a-z, 0-9 and -, with dots between them",
-    "hostname": "is the name of a host",
-    "quantity": "is a quantity, such as 500m or 2Gi",
-    "absolute-path": "is a path from /",
-    "image": "names an image, such as registry/name:tag",
-    "ip": "is an IP address",
-    "ipv4": "is an IPv4 address",
-    "ipv6": "is an IPv6 address",
-    "port": "is a port, 1 to 65535",
-    "uid": "is the number of a user or a group",
-}
 _MOST_ITEMS = 10  # shown in a message
 
 
@@ -115,7 +103,7 @@ def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
     if is_number(schema.get("multipleOf")):
         yield f"is a multiple of {schema['multipleOf']}"
     form = schema.get("format")
-    if isinstance(form, str) and form in _FORMATS:
-        yield _FORMATS[form]
+    if isinstance(form, str) and form in FORMATS:
+        yield FORMATS[form][1]
     if isinstance(schema.get("pattern"), str):
         yield f"matches {shown(str(schema['pattern']), quoted=True)}"
