@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
+from packyard.setters.rules.evaluation import OPERATIONS, AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import ExpressionError, parse
+from packyard.setters.rules.signatures import SIGNATURES
 from packyard.setters.rules.types import check
 
 VALUES: dict[str, Any] = {
@@ -152,3 +153,7 @@ def test_names_are_those_of_setters_alone() -> None:
         "C",
         "D",
     ]
+
+
+def test_each_operator_and_function_has_types_and_code() -> None:
+    assert set(SIGNATURES) == {*OPERATIONS, "&&", "||", "?:"}  # of these not every argument is evaluated

@@ -54,7 +54,7 @@ def evaluate(expression: Expression, values: Mapping[str, object]) -> Any:
     if operator == "list":
         return tuple(given)
     try:
-        return _bounded(_OPERATIONS[operator](*given))
+        return _bounded(OPERATIONS[operator](*given))
     except (ArithmeticError, ValueError) as error:
         raise AnswerError(
             f"{operator} has no answer for {' and '.join(shown(str(value)) for value in given)}"
@@ -119,7 +119,7 @@ def _matches(text: str, pattern: str) -> bool:
         raise AnswerError(f"the pattern {shown(pattern, quoted=True)} has no answer: {error}") from error
 
 
-_OPERATIONS: Mapping[str, Callable[..., Any]] = {
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "==": lambda one, other: one == other,
     "!=": lambda one, other: one != other,
     "<": lambda one, other: one < other,

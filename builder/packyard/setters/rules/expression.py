@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 
+from packyard.setters.rules.signatures import FUNCTIONS, METHODS, ORDER
+
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,12 +31,10 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-ORDER = ("<", "<=", ">", ">=")
 _LEVELS = (("||",), ("&&",), ("==", "!=", *ORDER, "in"), ("+", "-"), ("*", "/", "%"))
 _LONGEST, _DEEPEST = 2000, 40
 
-_FUNCTIONS = ("size", "matches", "quantity", "int", "double", "has")
-_METHODS = ("size", "matches", "startsWith", "endsWith", "contains")
+_FUNCTIONS = (*FUNCTIONS, "has")
 
 
 class ExpressionError(Exception):
@@ -136,7 +136,7 @@ class _Parser:
         found = self._primary()
         position = self.position
         while self._take("."):
-            found = self._call(_METHODS, (found,))
+            found = self._call(tuple(METHODS), (found,))
         for sign, place in reversed(signs):
             found = Expression("negate" if sign == "-" else sign, (found,), place)
         return found

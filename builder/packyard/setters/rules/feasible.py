@@ -15,8 +15,9 @@ from itertools import product
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
-from packyard.setters.rules.expression import ORDER, Expression
+from packyard.setters.rules.expression import Expression
 from packyard.setters.rules.rule import Rule, typed
+from packyard.setters.rules.signatures import ORDER
 
 _MOST_COMBINATIONS = 4096
 _MOST_WORK = 40_000  # combinations times parts of the expression

@@ -4,41 +4,13 @@ from __future__ import annotations
 
 from packyard.errors import suggest
 from packyard.setters import regexp
-from packyard.setters.rules.expression import ORDER, Expression, ExpressionError
+from packyard.setters.rules.expression import Expression, ExpressionError
+from packyard.setters.rules.signatures import NUMBERS, ORDER, SIGNATURES
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NUMBERS = ("int", "double")
-_SAME = tuple((kind, kind) for kind in ("int", "double", "quantity"))
-_MIXED = (*((one, other) for one in _NUMBERS for other in _NUMBERS), ("quantity", "quantity"))
-_EQUAL = ("int", "double", "quantity", "string", "bool")
-_TEXTS = ((("string", "string"), "bool"),)
-#: What each operator and function takes and gives.
-_SIGNATURES: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]] = {
-    **dict.fromkeys(("||", "&&"), ((("bool", "bool"), "bool"),)),
-    **dict.fromkeys(ORDER, tuple((kinds, "bool") for kinds in _MIXED)),
-    **dict.fromkeys(("==", "!="), tuple(((kind, kind), "bool") for kind in _EQUAL)),
-    "in": tuple(((kind, f"list of {kind}"), "bool") for kind in ("int", "double", "string")),
-    "!": ((("bool",), "bool"),),
-    "negate": tuple(((kind,), kind) for kind in _NUMBERS),
-    "+": (*((kinds, kinds[0]) for kinds in _SAME), (("string", "string"), "string")),
-    "-": tuple((kinds, kinds[0]) for kinds in _SAME),
-    "*": (
-        *((kinds, kinds[0]) for kinds in _SAME[:2]),
-        (("quantity", "int"), "quantity"),
-        (("int", "quantity"), "quantity"),
-    ),
-    "/": tuple((kinds, kinds[0]) for kinds in _SAME[:2]),
-    "%": ((("int", "int"), "int"),),
-    "?:": tuple((("bool", kind, kind), kind) for kind in ("bool", "int", "double", "string", "quantity")),
-    "size": tuple(((kind,), "int") for kind in ("string", "list of string", "list of int", "list of double")),
-    **dict.fromkeys(("matches", "startsWith", "endsWith", "contains"), _TEXTS),
-    "quantity": ((("string",), "quantity"),),
-    "int": tuple(((kind,), "int") for kind in ("string", *_NUMBERS)),
-    "double": tuple(((kind,), "double") for kind in ("string", *_NUMBERS)),
-}
 _WORDS = {
     "int": "a whole number",
     "double": "a number with a fraction",
@@ -67,7 +39,7 @@ def check(expression: Expression, types: Mapping[str, str]) -> str:
         if len(set(given)) != 1 or given[0] not in ("int", "double", "string"):
             raise ExpressionError("a list holds texts, or numbers of one kind, at least one", position)
         return f"list of {given[0]}"
-    result = dict(_SIGNATURES[operator]).get(given)
+    result = dict(SIGNATURES[operator]).get(given)
     if result is None:
         raise _misfit(operator, given, position)
     if operator == "matches":
@@ -80,7 +52,7 @@ def _misfit(operator: str, given: tuple[str, ...], position: int) -> ExpressionE
     hint = ""
     if "string" in given and operator in (*ORDER, "+", "-", "*", "/", "%"):
         hint = "quantity(NAME) reads an amount; a definition's type: integer makes a number"
-    elif set(given) == set(_NUMBERS):
+    elif set(given) == set(NUMBERS):
         hint = "double(NAME) makes a whole number fit"
     return ExpressionError(f"{'-' if operator == 'negate' else operator} does not take {described}", position, hint)
 
