@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from packyard.errors import InputError
 from packyard.render import objects
 from packyard.render.builtin import build
+from packyard.yaml import aliases, strict
 from packyard.yaml.node import Source
 from served import Served
 
@@ -94,6 +95,10 @@ class Judge:
 
 def roots(text: str) -> list[object]:
     return [item.root for item in objects.parse(Source("built", text))]
+
+
+def values(text: str) -> list[object]:
+    return [strict.to_value(each.root) for each in aliases.read(Source("built", text)) if each.root]
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -189,16 +194,38 @@ STRUCTURES = {
     "annotations that are no text": "apiVersion: v1\nkind: X\nmetadata:\n  name: x\n  labels: {a: 1}\n  annotations:\n"
     "    a: 012\n    b: 1e3\n    c: 2020-01-01\n    d: null\n    e: |\n      x\n      y\n",
     "empty annotations": "apiVersion: v1\nkind: X\nmetadata: {name: x, labels: null, annotations: {}}\n",
-    "local configuration": "apiVersion: v1\nkind: X\nmetadata: {name: x, annotations: "
-    '{config.kubernetes.io/local-config: "true"}}\n---\napiVersion: v1\nkind: Y\nmetadata: {name: x, annotations: '
-    '{config.kubernetes.io/local-config: "false"}}\n',
 }
+ITEM = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: X
+  metadata:
+    name: x
+    annotations:
+      a: {}
+"""
+#: What is refused here alone, as no text, and the zero that has a sign there.
+UNLIKE = (".inf", "-.inf", ".nan", "!!bool yes", "!!int 5.0", "-0.0")
+OTHER = "---\napiVersion: v1\nkind: Y\nmetadata:\n  name: y\n"
 
 
 @pytest.mark.parametrize("namespace", ["", "namespace: ml\n", "namespace: default\n", "namespace: ''\n"])
 @pytest.mark.parametrize("text", STRUCTURES.values(), ids=list(STRUCTURES))
 def test_builds_the_objects_that_kustomize_builds(judge: Judge, text: str, namespace: str) -> None:
     judge.agrees({"kustomization.yaml": RESOURCES + namespace, "a.yaml": text})
+
+
+@pytest.mark.parametrize("file", ["{}", f"{{}}{OTHER}", "{}---\n# nothing\n", "---\n{}", "# nothing\n---\n{}"])
+@pytest.mark.parametrize("scalar", [each for each in SCALARS if each not in UNLIKE and each[0] not in "[{"])
+def test_annotations_of_an_item_of_a_list_are_text_as_of_kustomize(judge: Judge, scalar: str, file: str) -> None:
+    expected = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": file.format(ITEM.format(scalar))})
+    if expected is None:
+        with pytest.raises(InputError):
+            build(judge.folder)
+    else:
+        assert values(build(judge.folder).decode()) == values(expected)
 
 
 def _objects(table: str) -> str:

@@ -6,8 +6,10 @@ it does, is refused by file and line.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from packyard.errors import InputError, Problem
 from packyard.yaml import aliases, strict
@@ -72,13 +74,15 @@ def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
     Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
     """
     found: list[Object] = []
+    alone = "\n---" not in source.text
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):
-            found += _objects(strict.to_value(document.root), document.root, keep=to_patch)
+            found += _objects(strict.to_value(document.root), document.root, keep=to_patch, alone=alone)
     return found
 
 
-def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
+def _objects(value: Value, root: Node, *, keep: bool, alone: bool, listed: bool = False) -> Iterator[Object]:
+    """Yield an object, or those of a list; ``alone`` says that the file has no other document."""
     line, _ = root.source.locate(root.start)
     if not isinstance(value, dict):
         raise InputError(Problem("must be a Kubernetes object", file=root.source.name, line=line))
@@ -90,19 +94,36 @@ def _objects(value: Value, root: Node, *, keep: bool) -> Iterator[Object]:
         if not isinstance(items, list) and items is not None:
             raise InputError(found.problem(f"items of {found.kind} must be a list"))
         nodes = root.get("items") if isinstance(root, MappingNode) else None
-        inner = (
-            [item.value for item in nodes.items]
-            if keep and isinstance(nodes, SequenceNode)
-            else [root] * len(items or ())
-        )
+        inner = [item.value for item in nodes.items] if isinstance(nodes, SequenceNode) else [root] * len(items or ())
         for item, node in zip(items or (), inner, strict=True):
-            yield from _objects(item, node, keep=keep)
+            yield from _objects(item, node, keep=keep, alone=alone, listed=True)
         return
     if not found.name and not found.kind.endswith("List"):
         raise InputError(found.problem(f"{found.kind} without metadata.name"))
     if isinstance(root, MappingNode) and root.text("kind") == found.kind:
+        if listed and not alone:
+            _rewrite_annotations(found, root)
         _write_out_annotations(found, root)
     yield found
+
+
+def _rewrite_annotations(found: Object, root: MappingNode) -> None:
+    """Write the annotations of a list's item anew, as kustomize does in files of several documents: 0x10 becomes 16."""
+    annotations = found.metadata.get("annotations")
+    values = annotations if isinstance(annotations, dict) else {}
+    written = root.mapping("metadata", "annotations")
+    for entry in written.entries if written else ():
+        old, value = entry.value, values.get(entry.name)
+        if isinstance(old, Scalar):
+            text = value if isinstance(value, str) else _in_json(value)
+            entry.value = Scalar(old.source, old.start, old.end, text, '"', None, None)
+
+
+def _in_json(value: Value) -> str:
+    """Write a value as Go writes it in JSON: 1e20 has all its digits."""
+    if isinstance(value, float) and 1e-6 <= abs(value) < 1e21:
+        return f"{Decimal(repr(value)):f}"
+    return json.dumps(value).replace("e-0", "e-")
 
 
 def _write_out_annotations(found: Object, root: MappingNode) -> None:
