@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from packyard.checks.lint import lint
 from packyard.kubernetes.kinds import is_kind
+from packyard.render.builtin import build
 from packyard.setters.packagefiles import PackageFiles
+from packyard.source.accumulate import SourceObject
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode
+from served import Served
 
 
 def rules(*documents: str) -> set[str]:
@@ -28,6 +33,28 @@ def test_a_kind_is_that_of_its_group_in_any_version() -> None:
     assert is_kind(root("batch/v1beta1"), "batch", "Job")
     assert not is_kind(root("batch.volcano.sh/v1alpha1"), "batch", "Job")
     assert not is_kind(root("v1"), "batch", "Job")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_local"),
+    [
+        *((value, True) for value in ('"true"', "true", '"yes"', '""', "~", '"False"', "FALSE", "0")),
+        *((value, False) for value in ('"false"', "false", None)),
+    ],
+)
+def test_an_object_is_left_out_where_kustomize_leaves_it_out(
+    served5: Served, tmp_path: Path, value: str | None, is_local: bool
+) -> None:
+    annotation = "" if value is None else f", annotations: {{config.kubernetes.io/local-config: {value}}}"
+    text = f"apiVersion: v1\nkind: X\nmetadata: {{name: x{annotation}}}\n"
+    (tmp_path / "x.yaml").write_text(text)
+    (tmp_path / "y.yaml").write_text("apiVersion: v1\nkind: Y\nmetadata: {name: y}\n")
+    (tmp_path / "kustomization.yaml").write_text("resources: [x.yaml, y.yaml]\n")
+    root = parse_one(text.encode(), "x.yaml").root
+    assert isinstance(root, MappingNode)
+    assert ("kind: X" not in served5.done("build", tmp_path)) is is_local
+    assert (b"kind: X" not in build(tmp_path)) is is_local
+    assert SourceObject(root, "x").is_local is is_local
 
 
 LONG = f"metadata: {{name: {'a' * 60}}}\nspec: {{}}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from textwrap import dedent, indent
 from typing import Any
@@ -56,6 +57,18 @@ KINDS = {
             "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
         ),
     ),
+    **{
+        f"ray.io/v1 {kind}": (
+            f"spec: {before}headGroupSpec: template: spec:",
+            f"spec.{path}headGroupSpec.template.spec",
+        )
+        for kind, before, path in (
+            ("RayCluster", "", ""),
+            ("RayJob", "rayClusterSpec: ", "rayClusterSpec."),
+            ("RayService", "rayClusterConfig: ", "rayClusterConfig."),
+        )
+    },
+    "ray.io/v1alpha1 RayJob": ("spec: submitterPodTemplate: spec:", "spec.submitterPodTemplate.spec"),
     # no kind of the table: found by its containers
     "example.com/v1 Trainer": ("spec: workers: - template: spec:", "spec.workers.0.template.spec"),
     "trainer.kubeflow.org/v1alpha1 TrainJob": (
@@ -134,6 +147,21 @@ def test_finds_the_pods_of_a_kind(kind: str) -> None:
     before, path = KINDS[kind]
     assert found(manifest(kind, before, POD)) == [
         {"path": path, "template": True, "containers": ALL, "volumes": ["data"], "account": None}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"), [("RayCluster", ""), ("RayJob", "rayClusterSpec"), ("RayService", "rayClusterConfig")]
+)
+def test_finds_the_pods_of_the_head_and_of_each_group_of_workers(kind: str, before: str) -> None:
+    pod = {"template": {"spec": {"containers": [{"name": "ray"}]}}}
+    groups = {"workerGroupSpecs": [pod, pod], "headGroupSpec": pod}
+    root = {"apiVersion": "ray.io/v1", "kind": kind, "spec": {before: groups} if before else groups}
+    start = ".".join(filter(None, ["spec", before]))
+    assert [each["path"] for each in found(json.dumps(root))] == [
+        f"{start}.headGroupSpec.template.spec",
+        f"{start}.workerGroupSpecs.0.template.spec",
+        f"{start}.workerGroupSpecs.1.template.spec",
     ]
 
 
@@ -244,8 +272,9 @@ def test_knows_the_pods_of_each_kind_as_its_schemas_have_them() -> None:
                 root = {"apiVersion": version, "kind": name, **holding(path, spec)}
                 assert path in [pod.path for pod in pods.find(root)], (kind, path)
                 checked.add(kind)
+    unchecked = ("example.com", "ray.io", "trainer.kubeflow.org/v1alpha1 TrainJob")  # no schemas, and no pods
     assert checked == {
-        *(kind for kind in KINDS if not kind.startswith(("example.com", "trainer.kubeflow.org/v1alpha1 TrainJob"))),
+        *(kind for kind in KINDS if not kind.startswith(unchecked)),
         *(kind for kind in WORKFLOWS if "ClusterWorkflow" not in kind),
         "v1 ReplicationController",
     }

@@ -16,6 +16,7 @@ Kind = tuple[str, str]
 
 CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
 ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
+RAY = "ray.io"
 CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
@@ -26,6 +27,8 @@ def of(group: str, *kinds: str) -> list[Kind]:
 
 #: Kinds whose fields are data, which may look like fields of other kinds.
 OPAQUE = (*of(CORE, "ConfigMap", "Secret"), CUSTOM)
+#: The annotation of an object that only serves composing.
+LOCAL = "config.kubernetes.io/local-config"
 #: Kinds that outlive runs and may be shared by them.
 LASTING = of(CORE, "PersistentVolumeClaim", "PersistentVolume", "Namespace")
 
@@ -43,6 +46,11 @@ def group_of(version: str) -> str:
 def is_kind(root: MappingNode, group: str, *kinds: str) -> bool:
     """Say whether an object is of one of these kinds of a group, in whatever version."""
     return kind_of(root) in ((group, kind) for kind in kinds)
+
+
+def is_local(value: object) -> bool:
+    """Say whether kustomize leaves out an object for what its annotation `LOCAL` says, if it has one: any but false."""
+    return value not in (None, "false")
 
 
 def name_of(root: MappingNode) -> Scalar | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, Kind, group_of, of
+from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, group_of, of
 from packyard.yaml.node import MappingNode, Scalar, SequenceNode
 
 #: Keys and indices, from an object down to a part of it.
@@ -27,22 +27,25 @@ M = TypeVar("M", bound="Mapping[str, Any] | MappingNode")
 Place = tuple[Path, M]
 Chain = tuple[Place[M], ...]
 
+_TEMPLATE = ("spec/template/spec",)
+_JOB_SETS = "spec/replicatedJobs/*/template/spec/template/spec"
+_RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
 #: The pods of a kind; ``*`` stands for each field or item.
-_PODS: Mapping[Kind, str] = {
-    (CORE, "Pod"): "spec",
-    (CORE, "PodTemplate"): "template/spec",
-    (CORE, "ReplicationController"): "spec/template/spec",
-    **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "spec/template/spec"),
-    (BATCH, "Job"): "spec/template/spec",
-    (BATCH, "CronJob"): "spec/jobTemplate/spec/template/spec",
-    (KUBEFLOW, "MPIJob"): "spec/mpiReplicaSpecs/*/template/spec",
-    (KUBEFLOW, "PyTorchJob"): "spec/pytorchReplicaSpecs/*/template/spec",
-    (KUBEFLOW, "TFJob"): "spec/tfReplicaSpecs/*/template/spec",
-    (JOBSET, "JobSet"): "spec/replicatedJobs/*/template/spec/template/spec",
-    **dict.fromkeys(
-        of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"),
-        "spec/template/spec/replicatedJobs/*/template/spec/template/spec",
-    ),
+_PODS: Mapping[Kind, tuple[str, ...]] = {
+    (CORE, "Pod"): ("spec",),
+    (CORE, "PodTemplate"): ("template/spec",),
+    (CORE, "ReplicationController"): _TEMPLATE,
+    **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _TEMPLATE),
+    (BATCH, "Job"): _TEMPLATE,
+    (BATCH, "CronJob"): ("spec/jobTemplate/spec/template/spec",),
+    (KUBEFLOW, "MPIJob"): ("spec/mpiReplicaSpecs/*/template/spec",),
+    (KUBEFLOW, "PyTorchJob"): ("spec/pytorchReplicaSpecs/*/template/spec",),
+    (KUBEFLOW, "TFJob"): ("spec/tfReplicaSpecs/*/template/spec",),
+    (JOBSET, "JobSet"): (_JOB_SETS,),
+    **dict.fromkeys(of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
+    (RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
+    (RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),
+    (RAY, "RayService"): tuple(f"spec/rayClusterConfig/{group}" for group in _RAY),
 }
 #: Where a kind of Argo has the ``spec`` of a Workflow.
 _WORKFLOWS: Mapping[Kind, str] = {
@@ -135,7 +138,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
         if kind in _PODS:
-            yield from map(Pod, _follow(chain, _PODS[kind]))
+            yield from (Pod(found) for pattern in _PODS[kind] for found in _follow(chain, pattern))
             return
         if kind in _WORKFLOWS:
             for pattern in _ARGO_TEMPLATES:

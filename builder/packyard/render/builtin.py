@@ -13,16 +13,15 @@ from pathlib import Path
 from packyard.errors import BeyondError, InputError
 from packyard.files import regular
 from packyard.files.paths import Gate
+from packyard.kubernetes.kinds import LOCAL, is_local
 from packyard.options import folder
 from packyard.render import kustomization, manifest, namespace, objects
-from packyard.render.kustomization import HINT, MAX_BYTES, MAX_FILES, Budget, Kustomization, find, read
+from packyard.render.kustomization import HINT, Budget, Kustomization, find, read
 from packyard.render.objects import Object
 from packyard.source.accumulate import SourceObject, apply
 from packyard.source.parts import Patch
 from packyard.yaml.document import walk
 from packyard.yaml.node import MappingNode, Scalar, Source
-
-__all__ = ["HINT", "MAX_BYTES", "MAX_FILES", "Budget", "build", "find", "read", "try_components"]
 
 #: How deep components may name components.
 _DEEPEST = 32
@@ -34,7 +33,6 @@ _FIRST = (
     "LimitRange", "PriorityClass", "PersistentVolume", "PersistentVolumeClaim", "Deployment", "StatefulSet",
     "CronJob", "PodDisruptionBudget",
 )  # fmt: skip
-_LOCAL = "config.kubernetes.io/local-config"
 
 
 def build(directory: Path) -> bytes:
@@ -153,7 +151,7 @@ def _check_identities(items: Sequence[Object], complaint: str) -> None:
 
 def _is_local(item: Object) -> bool:
     annotations = item.metadata.get("annotations")
-    return isinstance(annotations, dict) and annotations.get(_LOCAL, "false") != "false"
+    return isinstance(annotations, dict) and is_local(annotations.get(LOCAL))
 
 
 def _order(item: Object) -> tuple[int, str, str]:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
+from packyard.kubernetes.kinds import LOCAL, is_local
 from packyard.source import anchors, parts, patch, replacement, selector
 from packyard.source.idle import Idle
 from packyard.source.parts import Part, Patch
@@ -16,12 +17,10 @@ from packyard.source.patch import Working
 from packyard.source.replacement import Replacement
 from packyard.source.selector import Identity
 from packyard.yaml import layout
-from packyard.yaml.node import MappingNode, Node, SequenceNode
+from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 
 #: How many objects a use case may have.
 MAX_OBJECTS = 1000
-#: What is not applied, nor shipped: an object that only serves composing.
-LOCAL = "config.kubernetes.io/local-config"
 #: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
 RUN = "run"
 
@@ -46,7 +45,8 @@ class SourceObject:
     def is_local(self) -> bool:
         """Whether the object only serves composing."""
         annotations = self.root.mapping("metadata", "annotations")
-        return annotations is not None and annotations.text(LOCAL) == "true"
+        value = annotations.get(LOCAL) if annotations else None
+        return is_local(value.value if isinstance(value, Scalar) else None)
 
     def write(self) -> bytes:
         """Return the object's file."""
