@@ -117,11 +117,11 @@ def _of_parts(here: Workspace) -> list[Finding]:
 def _of_options(directory: Path) -> Iterator[Finding]:
     """Find enabled components that do not apply to a use case, or not together."""
     from packyard.options import settings
-    from packyard.render.builtin import find as find_kustomization
+    from packyard.render import kustomization
     from packyard.render.builtin import try_components
 
     if settings.read_enabled(directory):
-        file = find_kustomization(directory)
+        file = kustomization.find(directory)
         try:
             try_components(directory, decode(regular.read(file), str(file))[1])
         except BeyondError:

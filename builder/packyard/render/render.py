@@ -9,8 +9,8 @@ from pathlib import Path
 from packyard.errors import Problem, refuse
 from packyard.files import regular
 from packyard.options.settings import OptionSetters, read_enabled
-from packyard.render import builtin as build
-from packyard.render import kustomize
+from packyard.render import builtin, kustomize
+from packyard.render.kustomization import Budget, find
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.packagefiles import read_krmfile
@@ -33,7 +33,7 @@ def render(directory: Path, *, path: str) -> bytes:
     problems += [_problem(setter, directory) for setter in _unset_of(options)]
     refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
     program = kustomize.find(path)
-    return program.build(directory) if program else build.build(directory)
+    return program.build(directory) if program else builtin.build(directory)
 
 
 def unset(directory: Path) -> list[Setter]:
@@ -70,12 +70,12 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
 
 
 def _krmfiles(directory: Path) -> list[Krmfile]:
-    left = build.Budget(directory)
+    left = Budget(directory)
     files = [folder / NAME for folder in _reached(directory, left)]
     return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
 
 
-def _reached(directory: Path, left: build.Budget) -> Iterator[Path]:
+def _reached(directory: Path, left: Budget) -> Iterator[Path]:
     """Yield a directory, and the local ones that its kustomization names, a component that is switched on say.
 
     Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
@@ -94,9 +94,9 @@ def _reached(directory: Path, left: build.Budget) -> Iterator[Path]:
         ahead += reversed(named)
 
 
-def _named(folder: Path, left: build.Budget) -> Iterator[Path]:
+def _named(folder: Path, left: Budget) -> Iterator[Path]:
     """Yield what a kustomization names below or beside it."""
-    file = build.find(folder)
+    file = find(folder)
     for document in parse_text(Source(str(file), left.read(file)))[:1]:
         root = document.root
         for field in ("resources", "bases", "components"):
