@@ -1,5 +1,4 @@
-"""`dataclass` and `replace` for the modules that `packyard set` imports: importing the standard library's `dataclasses`
-takes a fifth of a set's time.
+"""Provides `dataclass` and `replace` without importing `dataclasses`, which would take a fifth of the time of a set.
 
 Type checkers see the standard library's. At run time every class has slots, its fields are those that it annotates
 itself, and a default is one value for all objects.

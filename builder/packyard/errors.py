@@ -111,7 +111,7 @@ class UnavailableError(PackyardError):
 
 
 def refuse(problems: Iterable[Problem]) -> None:
-    """Raise one `InputError` that names every problem, or return where there is none."""
+    """Raise one `InputError` that names every problem; return if there are no problems."""
     found = tuple(problems)
     if found:
         raise InputError(*found)

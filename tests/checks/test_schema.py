@@ -144,7 +144,7 @@ def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
     text = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: x}\n"
     assert judged(text) == [
         "1:1 unserved-kind: there is no flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema in Kubernetes 1.32 to 1.37 "
-        "(another version serves it, or will)"
+        "(another version of Kubernetes serves it)"
     ]
 
 

@@ -321,7 +321,7 @@ def test_two_definitions_of_one_setter(tiny: Path) -> None:
     shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/programs/more")
     (tiny / "overlays/programs/more/Krmfile").write_text(OVERLAY_KRMFILE.replace('"/nfs"', '"/other"'))
     edit(tiny, PACKAGE_FILE, "storage: [nfs]", "storage: [nfs]\n    programs: [more]")
-    build_refused(tiny, r"storage/nfs/Krmfile:5:5: NFS_PATH: is defined otherwise in .*programs/more/Krmfile:5")
+    build_refused(tiny, r"storage/nfs/Krmfile:5:5: NFS_PATH: has another definition in .*programs/more/Krmfile:5")
 
 
 def test_a_patch_whose_path_does_not_exist(tiny: Path) -> None:

@@ -41,7 +41,7 @@ def test_what_an_option_requires_is_said(folder: Path) -> None:
     story = packyard("enable", "dataset-bucket", cwd=folder).stderr
     assert "S3_BUCKET (required); to set one: packyard set . S3_BUCKET=VALUE" in story
     story = packyard("enable", "debug", cwd=folder).stderr
-    assert "debug has no values to set; what may be changed in it, its file says: ../../options/debug" in story
+    assert "debug has no values to set; its file says what can be changed: ../../options/debug" in story
 
 
 def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_folder_that_takes_no_new_file_is_refused_by_name(root: Path) -> None:
     os.chown(root / "sub", 0, 0)
     refused = somebody("set", root, "V=b")
     assert (refused.code, field_values(root)) == (1, {"a"})
-    assert f"{root / 'sub'}: no right to write in this folder; nothing was changed" in refused.text
+    assert f"{root / 'sub'}: no permission to write in this folder; nothing was changed" in refused.text
 
 
 @pytest.mark.parametrize(

@@ -204,12 +204,12 @@ def test_a_link_is_no_option_and_no_folder_of_options(root: Path, tmp_path: Path
     outside = tmp_path / "outside"
     tiny.write(outside / "evil" / KUSTOMIZATION, "kind: Component\nresources: [/etc/passwd]\n")
     (root / optioned.OPTIONS / "evil").symlink_to(outside / "evil")
-    with pytest.raises(InputError, match="is a link, and no option"):
+    with pytest.raises(InputError, match="must be a folder, not a link"):
         enable(root / optioned.SINGLE, "evil")
     assert "evil" not in states(root / optioned.SINGLE)
     (root / optioned.OPTIONS).rename(outside / "options")
     (root / optioned.OPTIONS).symlink_to(outside / "options")
-    with pytest.raises(InputError, match=r"is a link to .*: a package has none"):
+    with pytest.raises(InputError, match=r"is a link to .*; a package must not contain links"):
         enable(root / optioned.SINGLE, "queue")
 
 

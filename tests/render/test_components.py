@@ -187,9 +187,9 @@ def test_an_operation_in_place_is_named_by_its_own_line_and_column(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("replacements: []\n", "field 'replacements' is beyond"),
-        ("namePrefix: x\n", "field 'namePrefix' is beyond"),
-        ("patches: [{path: p.yaml, options: {allowNameChange: true}}]\n", "options of a patch is beyond"),
+        ("replacements: []\n", "field 'replacements' is not supported"),
+        ("namePrefix: x\n", "field 'namePrefix' is not supported"),
+        ("patches: [{path: p.yaml, options: {allowNameChange: true}}]\n", "options of a patch is not supported"),
         (f"patches: [{{target: {{kind: Job}}, patch: '{RENAME}'}}]\n", "changes kind, name or namespace of Job 'run'"),
     ],
 )

@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "thousands of objects": (
         lambda root: tiny.write(root / "bases/one/cm.yaml", "---\n".join(
             f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x{number}}}\n" for number in range(1500))),
-        f"one of more than {accumulate.MAX_OBJECTS} objects of one use case",
+        f"a use case has at most {accumulate.MAX_OBJECTS} objects",
     ),
     "an object copied into itself": (patches(*doubling(40)), f"copies more than {patch.MAX_COPIED} values of one obj"),
     "an object nested into itself": (patches(*nesting(40)), f"nests deeper than {patch.MAX_DEPTH} levels"),

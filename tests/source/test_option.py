@@ -111,7 +111,7 @@ def test_the_krmfiles_of_options_are_joined_a_name_stands_once(root: Path) -> No
         + KRMFILE.replace("definitions:\n", "definitions:\n    # another\n")
     )
     option(root, "another", {"Krmfile": KRMFILE.replace("The queue", "A queue")})
-    with pytest.raises(InputError, match="QUEUE is defined otherwise by another option"):
+    with pytest.raises(InputError, match="QUEUE has another definition in another option"):
         composed(root)
 
 

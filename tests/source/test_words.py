@@ -121,7 +121,7 @@ def test_two_overlays_that_define_one_name_differently_are_refused(root: Path) -
     assert data(root)["a"] == "2"
     define(root, "overlays/programs/q", setter("A", "3"))
     (problem,) = refused(root)
-    assert problem.startswith("overlays/storage/s/Krmfile:5:5: A: is defined otherwise in ")
+    assert problem.startswith("overlays/storage/s/Krmfile:5:5: A: has another definition in ")
     assert problem.endswith("overlays/programs/q/Krmfile:5")
 
 
@@ -214,7 +214,7 @@ FAULTS = {
     ),
     "a circle": (
         lambda root: define(root, "packages/p", substitution("BOTH", "x${PATH}") + substitution("PATH", "${BOTH}/y")),
-        ": follows from itself: ",
+        ": refers to itself: ",
     ),
     "a value that the definition refuses": (
         lambda root: [define(root, "packages/p", setter("A", "1", "type: integer")), give(root, "A: many")],
@@ -226,7 +226,7 @@ FAULTS = {
     ),
     "a substitution that writes its values out": (
         lambda root: define(root, "packages/p", WRITTEN_OUT),
-        "packages/p/Krmfile:5:5: PATH writes out what its pattern names (leave `values` out",
+        "packages/p/Krmfile:5:5: PATH has `values` of its own, which its pattern gives (leave `values` out",
     ),
     "a name of two kinds": (
         lambda root: define(root, "packages/p", setter("A", "1") + substitution("A", "x")),

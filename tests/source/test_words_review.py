@@ -68,7 +68,7 @@ def test_a_readme_never_prints_none(tmp_path: Path) -> None:
     build = ("build", "p", "--version", "1", "--out", tmp_path / "out", "--workspace", place)
     process = packyard(*build)
     assert process.returncode == 1
-    assert "packages/p/docs/00-title.md:3: None would be printed: what is asked for here has no value" in process.stderr
+    assert "packages/p/docs/00-title.md:3: this has no value, and would be printed as None" in process.stderr
     workspace(place, f"      example: x\n{REQUIRED}", title)
     assert packyard(*build).returncode == 0
     assert "A=x" in (tmp_path / "out/p/README.md").read_text()

@@ -19,7 +19,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 
 def draft(workspace: Workspace, name: str, version: str) -> Draft:
-    """Compose a package for a version, and for all others where nothing but the print of its README differs."""
+    """Compose a package; the draft holds for every version if its README does nothing but print the version."""
     return _draft(workspace, compose(workspace, packages.read(workspace, name)), version)
 
 
@@ -55,7 +55,7 @@ def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Dra
 
 
 def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
-    """Return where names went that users knew, of those that are no setters of the package."""
+    """Return the replacement of each former setter that the package no longer has."""
     known = {name for item in composed.use_cases for name in item.definitions.setters}
     known.update(composed.options.definitions.setters)
     moved = {**workspace.moved, **composed.package.moved}

@@ -27,7 +27,7 @@ MARK = "0.0.0-7d4be1c09a5f4f0d8e62b3a1f6c7d985"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """All of a bundle but its version; ``version`` is empty, or the only one that it is good for.
+    """All of a bundle except its version; ``version`` is empty if the draft fits every version.
 
     ``idle`` are patches of its parts that reach nothing in it.
     """

@@ -34,7 +34,7 @@ class Packed:
 
     @classmethod
     def of(cls, bundle: Bundle, idle: Idle = _NOTHING) -> Packed:
-        """Take what is needed of a bundle."""
+        """Return the data and digests of a bundle."""
         described = next(member.data for member in bundle.members if member.path == manifest.FILE)
         return cls(
             name=bundle.manifest.name,

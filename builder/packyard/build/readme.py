@@ -37,7 +37,7 @@ def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], 
 
 
 def only_prints(name: str, fragments: Iterable[tuple[str, str]], memo: Memo) -> bool:
-    """Say whether all that fragments do with a variable is to print it, so that it can be put in when it is known."""
+    """Say whether fragments only print a variable, so that its value can be inserted later."""
     return all(memo.once(("only prints", name, text), partial(_only_prints, name, text, memo)) for _, text in fragments)
 
 
@@ -95,7 +95,7 @@ def _environment() -> Environment:
 
 def _printed(value: object) -> object:
     if value is None:
-        raise ValueError("None would be printed: what is asked for here has no value")
+        raise ValueError("this has no value, and would be printed as None")
     return value
 
 

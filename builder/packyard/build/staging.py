@@ -52,14 +52,14 @@ def staging(out_dir: Path) -> Iterator[Path]:
 
 
 def set_aside(path: Path, stage_dir: Path) -> None:
-    """Move what is to be replaced out of the way, to be put back should the build die before it is."""
+    """Move what will be replaced out of the way; the next build puts it back if this one is interrupted."""
     aside_dir = stage_dir / _ASIDE
     aside_dir.mkdir(exist_ok=True)
     path.rename(aside_dir / path.name)
 
 
 def put_back(path: Path, stage_dir: Path) -> None:
-    """Move it to its place again, if it was set aside and nothing is there."""
+    """Move a path that `set_aside` moved back, unless its replacement is there already."""
     if os.path.lexists(stage_dir / _ASIDE / path.name) and not os.path.lexists(path):
         (stage_dir / _ASIDE / path.name).rename(path)
 

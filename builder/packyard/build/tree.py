@@ -143,6 +143,6 @@ def _is_tarball(packed: Packed, tarball: Path) -> bool:
             return False
         raise InputError("is another package")
     except PackyardError as error:
-        message = f"is nothing that packyard built: {error.problems[0].message}"
+        message = f"was not built by packyard: {error.problems[0].message}"
         problem = Problem(message, file=str(tarball), hint=_HINT)
         raise ConflictError(problem) from error

@@ -75,7 +75,7 @@ def _valueless(listed: Scalar, variables: _Variables) -> Iterator[Finding]:
     for name in listed.value.split(";"):
         known = {*variables.named, *mpi_jobs.OF_IMAGES, ""}
         if "=" not in name and name not in known and variables.complete:
-            message = f"{name} is not a variable of the launcher, and mpirun hands on none of those after it"
+            message = f"{name} is not a variable of the launcher, and mpirun ignores the names after it"
             yield error("exported-nothing", listed.source, listed.start, message, "remove it from the list")
 
 
@@ -95,7 +95,7 @@ def _variables(container: MappingNode, parsed: Parsed) -> _Variables:
 
 
 def _data(name: str, parsed: Parsed) -> list[Entry] | None:
-    """Return what a ConfigMap of the package holds; None where there is none of that name."""
+    """Return what a ConfigMap of the package holds; None if the package has no ConfigMap of that name."""
     for root in parsed.objects:
         found, data = name_of(root), root.mapping("data")
         if is_kind(root, CORE, "ConfigMap") and found and found.value == name:

@@ -70,7 +70,7 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         if item.kind in judge.kinds:
             yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
         elif own:
-            yield judge, _no_such_kind(item, "another version serves it, or will")
+            yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
             yield from ((judge, fault) for fault in _parts(judge, item.value, known=bool(custom)))
 

@@ -1,4 +1,4 @@
-"""DIR, which may be omitted, by one rule for all verbs.
+"""Finds DIR among the words of a command, by one rule for all verbs, as it may be omitted.
 
 The first word is DIR if it is a folder, unless it is NAME=VALUE or the name of a setter of the package in the working
 directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.

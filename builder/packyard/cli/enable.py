@@ -82,7 +82,7 @@ def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSet
         return
     output.line(str(directory / outcome.file))
     if outcome.unsure:
-        output.warning(f"{outcome.unsure}; whether it fits here, kustomize build says")
+        output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
     for name in outcome.changed:
         output.note(f"{directory}: {name} is {done}")
     if done == "enabled":
@@ -102,7 +102,7 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
     else:
         found = folders.find(directory)
         file = found.file(option.name) if found else ""
-        output.note(f"{option.name} has no values to set; what may be changed in it, its file says: {file}")
+        output.note(f"{option.name} has no values to set; its file says what can be changed: {file}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

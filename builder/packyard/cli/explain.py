@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
         raise UsageError(
-            f"packyard explain: one NAME is wanted, not {len(names)}; packyard setters {root_dir} lists them"
+            f"packyard explain: expected one NAME, found {len(names)}; packyard setters {root_dir} lists them"
         )
     (name,) = names
     tree = Tree(root_dir)

@@ -1,5 +1,7 @@
-"""The sources that a command line names: the workspace around the working directory, or for some verbs the catalogue
-that packyard carries; and the packages in it, all if none is named.
+"""Finds the workspace and the packages that a command line names.
+
+Without ``--workspace`` it is the workspace around the working directory, or for some verbs the catalogue that packyard
+carries; without names it is every package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What packyard remembers between commands.
+"""Opens the folders that packyard keeps between commands: the history of changes, and the cache.
 
 ``$XDG_STATE_HOME/packyard`` has the history that `undo` reads; ``$XDG_CACHE_HOME/packyard`` may be deleted at any time.
 """

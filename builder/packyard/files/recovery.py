@@ -104,7 +104,7 @@ def _go_on(item: JournalLine, handle: int) -> None:
             return
     old, new = item.old_bytes(handle), _staged_bytes(item)
     if old is None or new is None:
-        raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
+        raise OSError(errno.EIO, "the bytes that the journal kept are missing or differ", item.file)
     inplace.write_through(item.file, old, new)
 
 
@@ -121,7 +121,7 @@ def give_back(item: JournalLine, handle: int) -> None:
         return
     old, new = item.old_bytes(handle), _content(item.file)
     if old is None:
-        raise OSError(errno.EIO, "the journal has lost what it kept", item.file)
+        raise OSError(errno.EIO, "the bytes that the journal kept are missing or differ", item.file)
     if new is None:
         with suppress(FileExistsError):
             inplace.stage(item.staged, old, None)

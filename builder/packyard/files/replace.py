@@ -95,7 +95,7 @@ def _prepare(root: str, changes: Sequence[FileChange]) -> list[_Step]:
             problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=change.name))
     folders = {root, *(os.path.dirname(step.item.file) for step in steps)}
     problems += [
-        Problem("no right to write in this folder; nothing was changed", file=folder)
+        Problem("no permission to write in this folder; nothing was changed", file=folder)
         for folder in sorted(folders)
         if not os.access(folder, os.W_OK | os.X_OK)
     ]
@@ -130,7 +130,7 @@ def _compare(step: _Step, linked: dict[tuple[int, ...], _Step]) -> None:
         step.stands = False
         other = linked.setdefault(step.seen[:2], step)
         if other.new != step.new:
-            raise ConflictError(Problem(f"is {other.name} too, which gets other bytes", file=step.name))
+            raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=step.name))
 
 
 def _read(handle: int, size: int) -> bytes:

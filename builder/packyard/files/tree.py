@@ -125,7 +125,9 @@ class Tree:
             file = self._leads(file) if os.path.islink(file) else file
             change = FileChange(file.removeprefix(self.root).lstrip("/"), self._read.get(path), new, self.prefix + path)
             if changes.setdefault(file, change).new != new:
-                raise ConflictError(Problem(f"is {changes[file].name} too, which gets other bytes", file=change.name))
+                raise ConflictError(
+                    Problem(f"is {changes[file].name} under another name, with other bytes", file=change.name)
+                )
         changes = {file: change for file, change in changes.items() if change.old != change.new}
         if changes:
             files_by_path = {Path(file): change for file, change in changes.items()} if keep else {}

@@ -83,7 +83,9 @@ def find(directory: Path) -> Folder | None:
         above = folder
         options = f"{folder}/{NAME}"
         if is_known and os.path.islink(options):
-            raise InputError(Problem(f"is a link to {os.path.realpath(options)}: a package has none", file=options))
+            raise InputError(
+                Problem(f"is a link to {os.path.realpath(options)}; a package must not contain links", file=options)
+            )
         if not os.path.islink(options) and os.path.isdir(options):
             found = Folder(directory, options, package if is_known else above)
             if found.names():

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OptionSetters:
-    """One option of a package: the files that its setters reach, and those that reach any.
+    """One option of a package.
 
-    ``below`` is the folder of its Krmfile, as a path below `options/`; it is empty where one stands for all.
+    ``files`` are the Krmfile that defines its setters and the option's own resource files; ``listed`` are the setters
+    that reach a field in these. ``below`` is the folder of the Krmfile, as a path below `options/`; it is empty if all
+    options share one.
     """
 
     name: str

@@ -164,7 +164,7 @@ def _unknown(found: Folder, name: str) -> Problem | None:
         message = f"{name!r} is not the name of an option: give that of a folder in {found.shown}"
         return Problem(message, hint=suggest(name.rpartition("/")[2], known))
     if os.path.islink(f"{found.real}/{name}"):
-        return Problem(f"option {name!r} is a link, and no option", file=os.path.join(found.shown, name))
+        return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(found.shown, name))
     hint = suggest(name, known) or f"there are {', '.join(known)}"
     return Problem(f"there is no option {name!r}", file=found.shown, hint=hint)
 

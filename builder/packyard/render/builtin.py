@@ -73,7 +73,7 @@ class _Accumulation:
         self._open: list[str] = []
 
     def add(self, top: Kustomization) -> int:
-        """Gather what a kustomization names and let it work; return how many objects it brought or changed."""
+        """Gather its objects, apply its components and patches; return how many objects it added or changed."""
         new: list[Object] = []
         for file in kustomization.files(top):
             new += objects.parse(Source(str(file), self._left.read(file)), to_patch=self._to_patch)
@@ -131,11 +131,11 @@ def _take(item: Object, part: SourceObject, change: Patch) -> None:
     assert item.node is not None
     if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.node)):
         raise BeyondError(
-            change.problem(f"patches {item.file}, which has merge keys: beyond packyard's own build", HINT)
+            change.problem(f"patches {item.file}, which has merge keys: not supported by packyard's own build", HINT)
         )
     item.refresh(part.root)
     if (item.api_version, item.kind, item.namespace, item.name) != before:
-        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: beyond packyard's own build"
+        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: not supported by packyard's own build"
         raise BeyondError(change.problem(message, HINT))
 
 

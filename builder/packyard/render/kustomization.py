@@ -88,7 +88,7 @@ def find(directory: Path) -> Path:
 def read(directory: Path, left: Budget, *, kind: str = "Kustomization", only_components: bool = False) -> Kustomization:
     """Read the kustomization of a directory; every fault in it is named at once.
 
-    With ``only_components`` fields that act after the components are passed over, images say.
+    With ``only_components`` fields that act after the components, for example images, are passed over.
     """
     file = find(directory)
     if leads := Gate(directory, {}).outside(str(file)):
@@ -152,7 +152,7 @@ def files(kustomization: Kustomization) -> list[Path]:
 def _others(root: MappingNode) -> list[Problem]:
     """Name the fields that only kustomize knows."""
     return [
-        entry.key.problem(f"field {entry.name!r} is beyond packyard's own build", _hint(entry.name))
+        entry.key.problem(f"field {entry.name!r} is not supported by packyard's own build", _hint(entry.name))
         for entry in root.entries
         if entry.name not in _FIELDS
     ]
@@ -194,7 +194,10 @@ def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
         others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]
         if others:
             raise BeyondError(
-                *(each.key.problem(f"{each.name} of a patch is beyond packyard's own build", HINT) for each in others)
+                *(
+                    each.key.problem(f"{each.name} of a patch is not supported by packyard's own build", HINT)
+                    for each in others
+                )
             )
         fields = Fields(entry, str(file), "patches")
         target = selector.read(fields, "target") if entry.get("target") is not None else None

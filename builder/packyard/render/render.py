@@ -76,7 +76,7 @@ def _krmfiles(directory: Path) -> list[Krmfile]:
 
 
 def _reached(directory: Path, left: Budget) -> Iterator[Path]:
-    """Yield a directory, and the local ones that its kustomization names, a component that is switched on say.
+    """Yield a directory, and the local ones that its kustomization names, for example an enabled component.
 
     Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
     """

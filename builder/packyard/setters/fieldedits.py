@@ -1,4 +1,4 @@
-"""The fields that changed setters reach, and the edits that give them their values, in the spelling that each has.
+"""The fields that changed setters reach, and the edits that give them their values in the quotes and style of each.
 
 Which comment binds which field is `binding`; how a value is written is `value` and `block`.
 """

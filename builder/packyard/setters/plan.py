@@ -82,9 +82,10 @@ class Plan:
 
 
 class Copies:
-    """What a run that changes many packages has met: in a tree of copies most files are known by then.
+    """A cache of parsed Krmfiles and planned files for one run.
 
-    Files are known by all of their bytes, and resource files by those of their Krmfile and by the values as well.
+    In a tree of copied packages most files have the same bytes. A Krmfile is found by its bytes; a planned file by its
+    bytes and a key.
     """
 
     def __init__(self, memo: Memo | None = None) -> None:
@@ -94,7 +95,7 @@ class Copies:
         self.proved: set[object] = set()  # what `proof` need not prove again
 
     def read_krmfile(self, package: PackageFiles) -> Krmfile:
-        """Return what `read_krmfile` does; it is good until the next one is asked for."""
+        """Return what `read_krmfile` does; the next call may rename the result."""
         krmfile = self._krmfiles.get(package.krmfile)
         name = package.where + package.name
         if krmfile is None:
@@ -105,7 +106,7 @@ class Copies:
         return krmfile
 
     def fields(self, key: Hashable, data: bytes, name: str, make: Callable[[bytes, str], _FileFields]) -> _FileFields:
-        """Return what ``make`` returns for a file, or did for a copy of it and an equal key."""
+        """Return what ``make`` returns for a file; the result for the same bytes and key is reused."""
         known = self._fields.get((key, data))
         if known is None:
             self._fields[key, data] = known = make(data, name)

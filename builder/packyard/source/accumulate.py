@@ -27,7 +27,7 @@ RUN = "run"
 
 @dataclass(slots=True, eq=False)
 class SourceObject:
-    """A Kubernetes object on its way, and the stem of the file that it came from; `root` is for reading."""
+    """An object while patches change it; `root` is only read, `stem` is the stem of the file that it came from."""
 
     root: MappingNode
     stem: str
@@ -53,7 +53,7 @@ class SourceObject:
         return layout.write(anchors.shared(self.root))
 
     def copy(self) -> SourceObject:
-        """Return an object that may be changed without changing this one, nor this one it."""
+        """Return an independent copy."""
         copied = SourceObject(self.root, self.stem)
         copied._identity = self._identity
         self._working = None  # what it had as its own, both have now
@@ -82,7 +82,7 @@ class SourceObject:
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
-        self.root = self._own().of(self.root)
+        self.root = self._own().owned(self.root)
         return self.root
 
 
@@ -131,7 +131,7 @@ def _stem(item: SourceObject, *, alone: bool) -> str:
 
 def _add(objects: list[SourceObject], item: SourceObject) -> None:
     if len(objects) >= MAX_OBJECTS:
-        raise InputError(item.problem(f"one of more than {MAX_OBJECTS} objects of one use case"))
+        raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
     if any(other.identity == item.identity for other in objects):
         raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
     objects.append(item)
@@ -176,12 +176,12 @@ def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | 
 
 
 def _nameless(root: MappingNode) -> MappingNode:
-    """Return a strategic merge without what names its object, which is no change to it."""
+    """Return a strategic merge without the fields that only name its object."""
     working = Working()
-    found = working.of(root)
+    found = working.owned(root)
     found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
     metadata = found.entry("metadata")
     if metadata and isinstance(metadata.value, MappingNode):
-        metadata.value = own = working.of(metadata.value)
+        metadata.value = own = working.owned(metadata.value)
         own.entries = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
     return found

@@ -84,7 +84,7 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
         files.update({f"{name}/{path}": data for path, data in option.files.items()})
         known = {word: text for section in sections.values() for word, text in section.items()}
         refuse(
-            definitions.setters[word].problem(f"{word} is defined otherwise by another option")
+            definitions.setters[word].problem(f"{word} has another definition in another option")
             for word, text in texts.items()
             if known.get(word, text) != text and word in definitions.setters
         )

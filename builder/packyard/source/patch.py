@@ -1,4 +1,4 @@
-"""Patches on nodes that keep their lexemes and comments: RFC 6902 and strategic merges, as kustomize does them.
+"""Patches on nodes that keep their lexemes and comments: RFC 6902 (JSON 6902) and strategic merges, as in kustomize.
 
 kustomize drops comments, so this keeps them. A base's prose stays; where a patch replaces a value its comment replaces
 the old one, so that a patch without a comment unbinds the setter; comments above an operation are left out.
@@ -56,8 +56,8 @@ class Working:
                 todo += [(part.value, depth + 1) for part in each.children]
         return clone(node)
 
-    def of(self, node: _Collection) -> _Collection:
-        """Return a node that may be changed, its entries or items included; what is below these is as it was."""
+    def owned(self, node: _Collection) -> _Collection:
+        """Return the object's own copy of a node and its entries or items; the values in these are still shared."""
         if id(node) in self._own:
             return node
         copied = copy(node)
@@ -136,7 +136,7 @@ class _Place:
                 raise MisfitError(
                     operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
-            parent = found.value = working.of(found.value)
+            parent = found.value = working.owned(found.value)
         self.parent = parent
 
     def _child(self, parent: Node, step: str) -> Child | None:
@@ -236,7 +236,7 @@ class _Merge:
             message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
             raise InputError(new.problem(message))
         if isinstance(old, MappingNode) and isinstance(new, MappingNode):
-            existing.value = own = self.working.of(old)
+            existing.value = own = self.working.owned(old)
             self.mapping(own, new, path)
             return
         if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_known(self.version, self.kind):
@@ -245,7 +245,7 @@ class _Merge:
                 message = "merging a list of plain values is not supported"
                 raise InputError(new.problem(message, "use an RFC 6902 patch"))
             if key:
-                existing.value = own_list = self.working.of(old)
+                existing.value = own_list = self.working.owned(old)
                 self._items(own_list, new, key, path)
                 return
         _refuse_directives(new)
@@ -260,7 +260,7 @@ class _Merge:
                 raise InputError(value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
             for other in old.items:
                 if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
-                    other.value = own = self.working.of(other.value)
+                    other.value = own = self.working.owned(other.value)
                     self.mapping(own, value, (*path, 0))
                     break
             else:

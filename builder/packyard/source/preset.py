@@ -1,8 +1,8 @@
-"""Presets: values files that a package ships, for a machine type or a size of cluster, say.
+"""Presets: values files that a package ships, for example for a machine type or a size of cluster.
 
     packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set . --values …`
 
-What they say is checked against the words of the package's use cases.
+Their values are checked against the definitions of the package's use cases.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Chil
         if not below:
             yield part
         elif isinstance(part.value, Collection):
-            part.value = working.of(part.value)
+            part.value = working.owned(part.value)
             yield from _follow(part.value, below, working)
 
 

@@ -26,7 +26,7 @@ _REQUIREMENT = re.compile(
 
 
 def read(fields: Fields, key: str) -> dict[str, str] | None:
-    """Read a selector; None where there is none."""
+    """Read a selector; None if the field is missing."""
     target = fields.child(key)
     if target is None:
         return None

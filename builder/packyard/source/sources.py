@@ -175,7 +175,7 @@ class Sources:
 
 
 class Observed:
-    """The answers of now, each asked for once: for use while sources are taken to stay as they are, one command say."""
+    """Answers about the files as they are now, each found once: for one command, while sources do not change."""
 
     def __init__(self, root_dir: Path) -> None:
         self._root = Path.cwd() / root_dir

@@ -49,7 +49,10 @@ def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None
 
 
 def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tuple[Idle, set[str]]:
-    """Return what reaches nothing in the bases as they are, nor with an overlay, and which options fit one of these."""
+    """Try patches and options on every base, alone and with each overlay.
+
+    Return which patches reached nothing in all of these, and the options that fit one of these.
+    """
     nothing: list[Idle] = []
     fitting: set[str] = set()
     sources = here.sources
@@ -72,7 +75,7 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
 
 
 def _try(part: Part, objects: Sequence[SourceObject], nothing: list[Idle]) -> list[SourceObject]:
-    """Return copies of objects with a part applied, and note what reaches nothing; none where it does not fit them."""
+    """Return copies of objects with a part applied, none if it does not fit; add to ``nothing`` what is idle in it."""
     copies, tried = [item.copy() for item in objects], list[Idle]()
     try:
         accumulate(part, copies, tried)

@@ -1,4 +1,4 @@
-"""The words of a use case: what a name in a setter comment means there, and the Krmfile that says so.
+"""Resolves each name in a setter comment to a setter, a substitution or a constant; writes the use case's Krmfile.
 
 Definitions come from the Krmfiles of the catalogue, of bases, of overlays and of the package, an inner one before an
 outer one: catalogue < base < overlays < package. `setters` of package.yaml give values. A use case gets what its
@@ -116,7 +116,7 @@ class Words:
                 for name, word in _read(krmfile, memo).items():
                     other = found.setdefault(name, replace(word, layer=number))
                     if to_value(other.entry.value) != to_value(word.entry.value):
-                        raise InputError(word.problem(f"is defined otherwise in {other.place}"))
+                        raise InputError(word.problem(f"has another definition in {other.place}"))
             self._words.update(found)
         self._meanings: dict[str, str | Setter | Substitution] = {}
 
@@ -188,7 +188,7 @@ class Words:
     def _meaning(self, name: str, above: tuple[str, ...] = ()) -> str | Setter | Substitution:
         """Return what a name means: a setter, a substitution of setters and substitutions, or a constant's text."""
         if name in above:
-            raise InputError(self._problem(name, f"follows from itself: {' -> '.join((*above, name))}"))
+            raise InputError(self._problem(name, f"refers to itself: {' -> '.join((*above, name))}"))
         if name not in self._meanings:
             self._meanings[name] = self._find(name, (*above, name))
         return self._meanings[name]
@@ -325,7 +325,7 @@ def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
             raise InputError(entry.key.problem(f"{entry.name} is neither a setter nor a substitution"))
         if isinstance(definition, Substitution) and definition.markers:
             hint = "leave `values` out: they follow from the pattern"
-            raise InputError(entry.key.problem(f"{short} writes out what its pattern names", hint))
+            raise InputError(entry.key.problem(f"{short} has `values` of its own, which its pattern gives", hint))
         if short in found:
             raise InputError(entry.key.problem(f"{short} is both a setter and a substitution"))
         found[short] = Word(short, entry, section, definition)

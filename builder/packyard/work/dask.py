@@ -132,7 +132,7 @@ class _Workers(Executor):
             raise BrokenExecutor(f"{self.address}: {error}") from error
 
     async def _unless_given_up(self, awaitable: Any) -> Any:
-        """Return what it comes to, or raise what the watch gave up for."""
+        """Return the task's result, or raise the reason for which the watch gave up."""
         task = asyncio.ensure_future(awaitable)
         await asyncio.wait((task, self.watch), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():

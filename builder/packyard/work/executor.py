@@ -167,7 +167,7 @@ class _Run(Generic[Task, Result]):
         refused = _join([outcome.error for outcome in outcomes if isinstance(outcome.error, PackyardError)])
         for outcome in outcomes:
             if outcome.trace and outcome.error:
-                others = f"\nbeside it, these were refused:\n{refused}" if refused else ""
+                others = f"\nthese were refused as well:\n{refused}" if refused else ""
                 raise outcome.error from RuntimeError(outcome.trace + others)
         if refused:
             raise refused
@@ -197,7 +197,7 @@ def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -
 
 def _killer(task: object) -> UnavailableError:
     hint = "is there memory enough? the system's log tells who killed it"
-    return UnavailableError(Problem("its worker died whenever it was tried", file=str(task), hint=hint))
+    return UnavailableError(Problem("its worker died at each attempt", file=str(task), hint=hint))
 
 
 def _join(errors: Sequence[PackyardError]) -> PackyardError | None:

@@ -1,4 +1,4 @@
-"""Results beside the facts that they were made from: a cache hit equals a rebuild.
+"""Finds cached results whose recorded facts still hold: a cache hit equals a rebuild.
 
     key (what is to be done, by which code)  ->  for each of the last results: the facts it rests on, and where it is
     digest of the result                     ->  the result

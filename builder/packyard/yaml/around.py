@@ -16,7 +16,7 @@ class Around:
 
     A comment is asked for that holds one of ``marks``. It hangs on the last token before it or on the first ones behind
     it; so every token that ends before the last line with content above the comment is without meaning to it. Taking
-    more text for a comment than is one (a ``#`` in quoted text, say) only leaves out less.
+    more text for a comment than is one, for example a ``#`` in quoted text, only leaves out less.
     """
 
     def __init__(self, text: str, marks: Sequence[str]) -> None:

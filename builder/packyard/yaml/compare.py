@@ -116,7 +116,7 @@ class Comparison:
     def _exchanged(self, old: Node, new: Node, edit: Edit) -> None:
         start, end = self.regions[id(edit)]
         if not (start <= new.start and new.end <= end) or not reads(new, edit.reads):
-            raise self._differs(old.start, "it would not read as the value that is set")
+            raise self._differs(old.start, "it would not be read as the value that is set")
         if not _has_same_properties(old, new):
             raise self._differs(old.start, "an anchor or a tag would change")
         inside = [comment.text for child in children_below(new) for comment in _bound(child)]
@@ -139,7 +139,7 @@ class Comparison:
                 staying.append(child)
         for edit in edits:
             if not are(arrived[id(edit)], edit.new):
-                raise self._differs(old.start, "what is added would not read as what was asked for")
+                raise self._differs(old.start, "the addition would not be read as what was asked for")
             below = [each for child in arrived[id(edit)] for each in (child, *children_below(child.value))]
             if [comment.text for each in below for comment in _bound(each)] != list(edit.comments):
                 raise self._differs(old.start, "a comment would belong to something else")

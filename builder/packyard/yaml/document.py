@@ -94,7 +94,7 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         message = error.problem or error.context or "is not YAML"
         raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
-    except yaml.YAMLError as error:  # the reader's: a control character, say
+    except yaml.YAMLError as error:  # the reader's, for example of a control character
         where = getattr(error, "position", None)
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
         reason = getattr(error, "reason", None) or str(error)

@@ -30,7 +30,7 @@ def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> l
 
 
 def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None], holder: Child | None) -> list[Edit]:
-    """Return the edits that give a list its new items; ``same`` says of each which old one it is, in rising order.
+    """Return the edits that give a list its new items; ``same[i]`` is the index of the old item, rising, or None.
 
     ``holder`` has the list as its value; a list on lines of its own that loses all items becomes ``[]`` behind its key.
     """

@@ -1,4 +1,4 @@
-"""How kustomize reads a plain scalar, and how a value is written so that it is read as what it should be.
+"""How `kustomize cfg` reads a plain scalar, and how a value is written so that every reader reads that value.
 
 No Python library reads scalars as kustomize does (``yes`` is text, ``08`` is 8, ``1e3`` is 1000), so the table is ours,
 taken from the rules of the yaml.v3 that kustomize links and judged against the real program in the tests.

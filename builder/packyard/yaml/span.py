@@ -116,7 +116,8 @@ def lexeme_in_place(old: Node, lexeme: str) -> str:
     """Return what has to stand in the span of ``old`` for ``lexeme`` to be read there.
 
     What has no text needs a blank before; a block scalar goes with its line break and the blank lines behind it, so
-    these have to come back. Refuses a place where no value can stand, behind a key that is written with ``?``, say.
+    these have to come back. Refuses a place where no value can stand, for example
+    behind a key that is written with ``?``.
     """
     text = old.source.text
     if old.start == old.end:

@@ -1,4 +1,4 @@
-"""The values that `kustomize build` makes of nodes: ``yes`` is text, ``012`` is 10, ``1e3`` is 1000, a date is a time.
+"""The values of nodes, as `kustomize build` reads them: ``yes`` is text, ``012`` is 10, a date is a time.
 
 The rules are those of the yaml.v3 that kustomize links, and of the JSON that its values go through. What it refuses, or
 what packyard does not read as it does, is refused by file and line. Aliases have to be followed before.

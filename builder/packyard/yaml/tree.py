@@ -27,9 +27,11 @@ class Text(str):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A value that is written already: how it reads, how it stands in brackets, and its lines if it has others there.
+    """A value that is written already.
 
-    The lines below the first one are written two columns deeper than what the value belongs to.
+    ``flow``   its text inside brackets, on one line
+    ``reads``  what a parser reads from it
+    ``lines``  its text outside of brackets, if that differs; the lines below the first are indented by two more columns
     """
 
     flow: str
@@ -37,12 +39,12 @@ class Written:
     lines: Sequence[str] = ()
 
 
-#: What is written: a `str` that is not a `Text` is a scalar as it stands, a number say.
+#: What is written: a `str` that is not a `Text` is a scalar that is written as it is, for example a number.
 Tree = Text | str | Written | Mapping[str, "Tree"] | Sequence["Tree"]
 
 
 def lexeme(text: str, *, flow: bool = False) -> str:
-    """Write a text so that every reader takes it for that text: plain, double quoted if it looks like a number, say."""
+    """Write a text so that every reader takes it for that text: in double quotes if it looks like a number."""
     if is_plain_text(text, flow=flow):
         return text
     return double_quoted(text) if fits_plain(text, flow=flow) or not text else single_quoted(text)

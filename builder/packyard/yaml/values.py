@@ -1,4 +1,4 @@
-"""The values of nodes, read as kustomize reads them: ``yes`` is text, ``08`` is 8, a date is text.
+"""The values of nodes, as `kustomize cfg` reads them: ``yes`` is text, ``08`` is 8, a date is text.
 
 base: &b {cpu: 4}
 job: {<<: *b, gpu: 1}      ->  {"base": {"cpu": 4}, "job": {"cpu": 4, "gpu": 1}}, and job.cpu stands in line 1
@@ -54,7 +54,7 @@ def is_merge(entry: Entry) -> bool:
 
 
 def is_null(node: Node | None) -> bool:
-    """Say whether a node is null: ``~``, say, or nothing at all."""
+    """Say whether a node is null, for example ``~`` or nothing at all."""
     return isinstance(node, Scalar) and (type_of(node) == "null" or node.tag == "tag:yaml.org,2002:null")
 
 
@@ -64,7 +64,7 @@ def type_of(scalar: Scalar) -> str:
 
 
 def nearest(root: Node, path: Sequence[str | int]) -> tuple[Entry | None, Node]:
-    """Return the node at a path, and the entry that it is the value of; where there is none, the nearest above."""
+    """Return the node at a path, and the entry that it is the value of; if it is missing, the nearest above."""
     entry: Entry | None = None
     node = root
     for step in path:

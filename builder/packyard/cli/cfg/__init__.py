@@ -1,5 +1,5 @@
-"""kustomize's own `cfg` commands, which kustomize v5 removed,
-with their arguments, messages and exit codes.
+"""Runs the `cfg` commands that kustomize v5 removed: the same arguments,
+messages and exit codes.
 
   packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S]
                    [--description S]

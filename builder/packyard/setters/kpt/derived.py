@@ -1,4 +1,4 @@
-"""What kpt's setters are now, read from the tagged fields and from what a Kptfile gives: kpt's list-setters."""
+"""Derives name, value, type and number of fields of each kpt setter from the tagged fields and the Kptfile's values."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def find_mutators(root: Node | None) -> list[Mutator]:
 
 
 def check(root: MappingNode) -> None:
-    """Refuse what no Kptfile of version 1 has, a misspelt ``pipeline`` say, in the words of kpt's list-setters.
+    """Refuse unknown fields, for example a misspelt ``pipeline``, in the words of kpt's list-setters.
 
     Lines are counted in the object as it came, without empty ones: an orchestrator's annotations are lines of it.
     """

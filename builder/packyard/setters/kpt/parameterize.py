@@ -1,4 +1,4 @@
-"""Tagging fields: kpt's create-setters, which puts a comment behind every field that shows a setter's value.
+"""Finds the fields that show values of setters, and writes a kpt setter comment behind each.
 
     image: nginx:1.7 of image=nginx, tag=1.7    ->    image: nginx:1.7 # kpt-set: ${image}:${tag}
 

@@ -62,7 +62,7 @@ def evaluate(expression: Expression, values: Mapping[str, object]) -> Any:
 
 
 def _bounded(found: Any) -> Any:
-    """Return an answer that is not too large, whatever the values are."""
+    """Return a result, or raise if it is too large: values may come from anyone."""
     if isinstance(found, int) and abs(found) > _MOST:
         raise OverflowError
     if isinstance(found, str) and len(found) > _LONGEST:

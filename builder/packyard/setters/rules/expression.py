@@ -192,7 +192,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         match = _TOKEN.match(text, position)
         if match is None:
             hint = "== compares" if text[position] == "=" else ""
-            raise ExpressionError(f"{text[position]!r} means nothing in an expression", position, hint)
+            raise ExpressionError(f"{text[position]!r} is not expected in an expression", position, hint)
         if match.lastgroup != "space":
             yield str(match.lastgroup), match.group(), position
         position = match.end()
@@ -203,7 +203,7 @@ def _literal(kind: str, text: str, position: int) -> int | float | str:
     if kind == "number":
         found = int(text, 16) if text[:2] in ("0x", "0X") else int(text) if text.isdigit() else float(text)
         if found > (1 << 63 if isinstance(found, int) else 1e308):
-            raise ExpressionError("the number is more than 64 bits hold", position)
+            raise ExpressionError("the number does not fit into 64 bits", position)
         return found
     if text[0] in "rR":
         return text[2:-1]
@@ -211,7 +211,7 @@ def _literal(kind: str, text: str, position: int) -> int | float | str:
     def unescaped(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
             raise ExpressionError(
-                f"{match[0]!r} stands for nothing", position + 1 + match.start(), r"\\ is a backslash"
+                f"{match[0]!r} is not a known escape", position + 1 + match.start(), r"\\ is a backslash"
             )
         return _ESCAPES[match[1]]
 
