@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.dataclass import replace
-from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.setters.exact import is_number
 from packyard.setters.rules.rule import Rule
 
@@ -100,7 +100,7 @@ def _of_setter(setter: Setter) -> int | None:
         limits.append(max(len(str(choice)) for choice in choices))
     if (length := _length(schema)) is not None:
         limits.append(length)
-    if setter.type in ("integer", "int"):
+    if full_type(setter.type) == "integer":
         limits += _digits(schema)
     return min(limits, default=None)
 

@@ -84,7 +84,7 @@ def setters(directory: Path) -> dict[str, list[str]]:
         for setter in read_krmfile(files).definitions.setters.values():
             found.setdefault(setter.name, []).extend(_listed(setter))
         for tagged in KptPackage(files).setters() if files.kptfile is not None else ():
-            found.setdefault(tagged.name, []).extend(_BOOLEANS.get(tagged.type, ()))
+            found.setdefault(tagged.name, []).extend(_values_of(tagged.type))
         for option in settings.read_enabled(directory / package):
             for setter in option.setters.values():
                 found.setdefault(setter.name, []).extend(_listed(setter))
@@ -95,11 +95,14 @@ def _listed(setter: Setter) -> list[str]:
     """Return the values that a definition lists."""
     listed = setter.schema.get("enum")
     choices = map(str, listed) if isinstance(listed, list) else ()
-    return [*setter.enum_values, *choices, *_BOOLEANS.get(setter.type, ())]
+    return [*setter.enum_values, *choices, *_values_of(setter.type)]
 
 
-#: The values of a boolean, by the names of its type in Krmfiles and kpt.
-_BOOLEANS = dict.fromkeys(("boolean", "bool"), ("true", "false"))
+def _values_of(name: str) -> Sequence[str]:
+    """Return all values of a type, by its name in Krmfiles or kpt, if they are few."""
+    from packyard.setters.definition import full_type
+
+    return ("true", "false") if full_type(name) == "boolean" else ()
 
 
 def _setters_below(directory: Path) -> Sequence[str]:

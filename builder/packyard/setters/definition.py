@@ -26,6 +26,14 @@ _LONGEST = 1 << 20  # characters of one text: no object of Kubernetes is larger
 _MOST_WORK = 16 << 20  # characters of all texts that are asked for, and of what they are made from
 
 
+_ALIASES = {"int": "integer", "bool": "boolean"}
+
+
+def full_type(name: str) -> str:
+    """Return the type that a definition names, by its name in OpenAPI: ``integer`` for ``int``."""
+    return _ALIASES.get(name, name)
+
+
 @dataclass(frozen=True, slots=True)
 class Setter:
     """One setter as its definition states it; texts are as written, without quotes.

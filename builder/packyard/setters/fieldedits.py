@@ -12,7 +12,7 @@ from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters import binding as bindings
 from packyard.setters import value
 from packyard.setters.binding import Binding
-from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.yaml import block, items
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
@@ -103,8 +103,7 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
     empty stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
     ``data: {USER_ID: 1000}``.
     """
-    declared = definition.type if isinstance(definition, Setter) else "string"
-    declared = {"int": "integer", "bool": "boolean"}.get(declared, declared)
+    declared = full_type(definition.type) if isinstance(definition, Setter) else "string"
     if isinstance(definition, Setter) and definition.value in definition.enum_values:
         return None
     if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from packyard.setters.rules.rule import Rule
     from packyard.work.memo import Memo
 
-#: kpt's names of types, which are those of YAML, in the words of a definition.
-_TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
-
 
 @dataclass(frozen=True, slots=True)
 class ListedSetter:
@@ -94,7 +91,7 @@ def _tagged(package: PackageFiles) -> list[ListedSetter]:
 
     return [
         ListedSetter(
-            Setter(each.name, each.value, type=_TYPES.get(each.type, each.type), file=each.file, line=each.line),
+            Setter(each.name, each.value, type=each.schema_type, file=each.file, line=each.line),
             each.count,
         )
         for each in KptPackage(package).setters()

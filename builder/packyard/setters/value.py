@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from packyard.errors import InputError, Problem
-from packyard.setters.definition import Setter
+from packyard.setters.definition import Setter, full_type
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
 from packyard.yaml.node import Scalar
@@ -17,7 +17,6 @@ from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_pl
 from packyard.yaml.span import properties
 from packyard.yaml.values import scalar_value
 
-_ALIASES = {"int": "integer", "bool": "boolean"}
 #: The types whose values stand without quotes.
 PLAIN_TYPES = ("integer", "number", "boolean")
 
@@ -75,7 +74,7 @@ def types_of(schema: Mapping[str, object]) -> list[str]:
     """Return the types that a schema declares, by their names in OpenAPI."""
     declared = schema.get("type")
     listed = declared if isinstance(declared, list) else [declared]
-    return [_ALIASES.get(name, name) for name in listed if isinstance(name, str) and name]
+    return [full_type(name) for name in listed if isinstance(name, str) and name]
 
 
 def _type_name(value: object) -> str:

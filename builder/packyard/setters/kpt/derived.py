@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from packyard.setters.kpt.kptfile import TAGS
 from packyard.setters.kpt.rewrite import flow_text, roots_of
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.yaml.node import Node, Scalar, SequenceNode
 from packyard.yaml.values import is_null, type_of
-
-#: The types by their names in YAML tags, as kpt prints them.
-_TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,11 @@ class KptSetter:
     def is_list(self) -> bool:
         """Whether it sets whole lists."""
         return self.type == "array"
+
+    @property
+    def schema_type(self) -> str:
+        """The type by its name in definitions."""
+        return next((name for name, tag in TAGS.items() if tag == self.type), self.type)
 
     @property
     def text(self) -> str:
@@ -67,4 +70,4 @@ def _of_field(field: Tagged) -> list[KptSetter]:
         name = field.pattern.text.removeprefix("${").removesuffix("}")  # whatever else is in the pattern, as in kpt
         return [KptSetter(name, f"[{', '.join(texts)}]", "array")]
     kind = type_of(node)
-    return [KptSetter(name, text, _TAGS.get(kind, kind)) for name, text in field.pattern.derive(node.value).items()]
+    return [KptSetter(name, text, TAGS.get(kind, kind)) for name, text in field.pattern.derive(node.value).items()]

@@ -54,8 +54,8 @@ _TYPES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("labels", "annotations"), _NAMED_TEXTS),
     },
 }
-#: What YAML calls the types of scalars.
-_TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
+#: The types of scalars by their names in definitions, each with that of its YAML tag, which kpt prints.
+TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _found(node: Node) -> str:
         return "!!seq" if isinstance(node, SequenceNode) else "!!map"
     text = node.value if len(node.value.encode()) <= len("1234567890") else f"{node.value[:7]}..."
     kind = implicit_type(node.value) if node.style == "plain" else "string"
-    return f"!!{_TAGS.get(kind, kind)} `{text}`"
+    return f"!!{TAGS.get(kind, kind)} `{text}`"
 
 
 def _applies_setters(node: MappingNode) -> bool:

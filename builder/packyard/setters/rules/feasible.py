@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from packyard.setters.definition import Setter
+from packyard.setters.definition import Setter, full_type
 from packyard.setters.exact import is_number
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import Expression
@@ -76,10 +76,10 @@ def _values(setter: Setter) -> list[object]:
     listed = setter.schema.get("enum")
     if isinstance(listed, list):
         return [typed(setter, value if isinstance(value, str) else str(value).lower()) for value in listed]
-    if setter.type in ("boolean", "bool"):
+    if full_type(setter.type) == "boolean":
         return [False, True]
     low, high = _bounds(setter)
-    if setter.type in ("integer", "int") and 0 <= high - low < _LONGEST_RANGE:
+    if full_type(setter.type) == "integer" and 0 <= high - low < _LONGEST_RANGE:
         return list(range(math.ceil(low), math.floor(high) + 1))
     return []
 
@@ -95,7 +95,7 @@ def _reach(expression: Expression, fixed: Mapping[str, object], setters: Mapping
         return _exactly(expression, fixed)
     if operator == "name":
         setter = setters[expression.value]
-        return _bounds(setter) if setter.type in ("integer", "int", "number") else None
+        return _bounds(setter) if full_type(setter.type) in ("integer", "number") else None
     if operator == "size":
         return _sizes(expression.arguments[0], setters)
     parts = [_reach(argument, fixed, setters) for argument in expression.arguments]

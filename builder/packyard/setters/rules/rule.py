@@ -6,6 +6,7 @@ kustomize 3.8.7 keeps the key ``rules`` of a Krmfile and knows nothing of it.
 from __future__ import annotations
 
 from packyard.errors import InputError, Problem, refuse, shown, suggest
+from packyard.setters.definition import full_type
 from packyard.setters.rules import types
 from packyard.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.setters.rules.expression import Expression, ExpressionError, parse
@@ -23,10 +24,8 @@ _KEYS = ("rule", "message")
 _MOST = 100  # rules of one Krmfile
 _TYPES = {
     "integer": "int",
-    "int": "int",
     "number": "double",
     "boolean": "bool",
-    "bool": "bool",
     "array": "list of string",
 }
 
@@ -55,7 +54,7 @@ class Rule:
 
     def misfit(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
-        kinds = {name: _TYPES.get(setter.type, "string") for name, setter in setters.items()}
+        kinds = {name: _TYPES.get(full_type(setter.type), "string") for name, setter in setters.items()}
         try:
             found = types.check(self.expression, kinds)
         except ExpressionError as error:
@@ -164,7 +163,7 @@ def value_of(setter: Setter) -> object:
 
 def typed(setter: Setter, text: str) -> object:
     """Return a text as the type of a setter; `AnswerError` where it is not of that type, for a rule that needs it."""
-    kind = _TYPES.get(setter.type, "string")
+    kind = _TYPES.get(full_type(setter.type), "string")
     if kind in ("string", "list of string"):
         return text
     if not text:
