@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from packyard.build.catalogue import kept
 from packyard.bundle import archive
+from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.packagefiles import PackageFiles
-from packyard.source import idle, option, package, workspace
+from packyard.source import idle, package, workspace
 from packyard.source.compose import compose
 from packyard.source.idle import Idle
 from packyard.work.memo import Memo
@@ -51,7 +52,7 @@ class Composing:
         where = f"{name}/{here.prefix}"
         files = [item.package_files(f"{where}/{item.use_case.path}/") for item in composed.use_cases]
         if composed.options.all:
-            files.append(composed.options.package_files(f"{where}/{option.DIRECTORY}/"))
+            files.append(composed.options.package_files(f"{where}/{OPTIONS}/"))
         made = UseCases(files, [item.name for item in composed.options.all], composed.idle)
         if here.sources.torn:
             return made

@@ -8,9 +8,9 @@ from packyard.build import requirements
 from packyard.bundle.manifest import ShippedUseCase, ShippedValue
 from packyard.dataclass import replace
 from packyard.kubernetes.images import find as find_images
+from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Setter
 from packyard.setters.plan import set_fields
-from packyard.source import option
 from packyard.source.compose import Composed, ComposedPackage, values
 from packyard.work.memo import Memo
 
@@ -19,7 +19,7 @@ def use_cases(composed: ComposedPackage, memo: Memo) -> dict[str, ShippedUseCase
     """Describe the use cases of a package and its folder of options, by their paths."""
     found = {item.use_case.path: _use_case(item, memo) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
-        found[option.DIRECTORY] = ShippedUseCase(setters=_values(composed.options.definitions.setters))
+        found[OPTIONS] = ShippedUseCase(setters=_values(composed.options.definitions.setters))
     return found
 
 

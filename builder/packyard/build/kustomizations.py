@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.build import tree
+from packyard.options.folder import KUSTOMIZATION
 from packyard.source import compose, kustomization, package
 from packyard.source.workspace import Workspace
 
@@ -19,5 +20,5 @@ def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Pat
             path = f"{name}/{use_case.path}"
             compose.plain(workspace, described, use_case)
             written = kustomization.write(workspace, use_case, out_dir.resolve() / path)
-            folders[path] = {"kustomization.yaml": written}
+            folders[path] = {KUSTOMIZATION: written}
     return [out_dir / path for path in tree.write_folders(folders, out_dir)]

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.options.folder import KUSTOMIZATIONS
-from packyard.yaml.node import Document, MappingNode, Scalar, SequenceNode
+from packyard.options.kustomization import referred
+from packyard.yaml.node import Document, MappingNode
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
@@ -103,12 +104,9 @@ class _Kustomizations:
 
     def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
         """Yield the paths of the files and folders that a kustomization refers to."""
-        for name in ("resources", "bases", "components"):
-            listed = root.get(name) if root else None
-            for item in listed.items if isinstance(listed, SequenceNode) else ():
-                text = item.value.value if isinstance(item.value, Scalar) else ""
-                path = posixpath.normpath(posixpath.join(folder, text))
-                yield "" if path == "." else path
+        for text in referred(root):
+            path = posixpath.normpath(posixpath.join(folder, text))
+            yield "" if path == "." else path
 
 
 def _root(documents: Iterable[Document]) -> MappingNode | None:

@@ -20,6 +20,7 @@ from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import findings
 from packyard.errors import InputError
 from packyard.kubernetes import fieldtypes
+from packyard.options.folder import KUSTOMIZATION
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.yaml import aliases
@@ -27,7 +28,6 @@ from packyard.yaml.block import embedded
 from packyard.yaml.document import find_comments, mappings, parse_file, parse_text, source_of
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 
-_KUSTOMIZATION = "kustomization.yaml"
 _OWN = "/spec/option/"
 #: Lists of mappings, which no operation may write over.
 _LISTS = frozenset(
@@ -65,7 +65,7 @@ class _Tested:
 def check(package: PackageFiles) -> Iterator[Finding]:
     """Find what is wrong with the Components of a package."""
     for path, data in package.resources.items():
-        if posixpath.basename(path) == _KUSTOMIZATION and b"Component" in data:
+        if posixpath.basename(path) == KUSTOMIZATION and b"Component" in data:
             yield from _component(package, path, data)
 
 

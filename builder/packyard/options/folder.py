@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "options"
-#: The names of a kustomization file.
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+KUSTOMIZATION = "kustomization.yaml"
+#: The names that a kustomization file may have.
+KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml", "Kustomization")
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 

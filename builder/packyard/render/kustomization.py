@@ -20,6 +20,7 @@ from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
 from packyard.files.paths import Gate
 from packyard.options.folder import KUSTOMIZATIONS
+from packyard.options.kustomization import HEADERS
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch
@@ -35,7 +36,6 @@ HINT = "install kustomize or kubectl, which packyard then builds with"
 #: What is read for one directory at most.
 MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
 
-_VERSIONS = {"Kustomization": "kustomize.config.k8s.io/v1beta1", "Component": "kustomize.config.k8s.io/v1alpha1"}
 _FIELDS = ("apiVersion", "kind", "resources", "components", "patches", "namespace")
 _PATCH_FIELDS = ("path", "patch", "target")
 _MOST = 20  # problems that get a hint
@@ -163,7 +163,7 @@ def _hint(name: str) -> str:
 
 
 def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
-    for name, expected in (("apiVersion", _VERSIONS[kind]), ("kind", kind)):
+    for name, expected in (("apiVersion", HEADERS[kind]), ("kind", kind)):
         value = root.get(name)
         if value is not None and root.text(name) not in ("", expected):
             yield value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packyard.errors import Problem, refuse
 from packyard.files import regular
+from packyard.options.kustomization import referred
 from packyard.options.settings import OptionSetters, read_enabled
 from packyard.render import builtin, kustomize
 from packyard.render.kustomization import Budget, find
@@ -16,7 +17,7 @@ from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.rules import rule
 from packyard.yaml.document import parse_text
-from packyard.yaml.node import MappingNode, Scalar, SequenceNode, Source
+from packyard.yaml.node import Source
 
 
 def render(directory: Path, *, path: str) -> bytes:
@@ -98,13 +99,9 @@ def _named(folder: Path, left: Budget) -> Iterator[Path]:
     """Yield what a kustomization names below or beside it."""
     file = find(folder)
     for document in parse_text(Source(str(file), left.read(file)))[:1]:
-        root = document.root
-        for field in ("resources", "bases", "components"):
-            listed = root.get(field) if isinstance(root, MappingNode) else None
-            for item in listed.items if isinstance(listed, SequenceNode) else ():
-                text = item.value.value if isinstance(item.value, Scalar) else ""
-                if text and not text.startswith("/") and "\0" not in text:
-                    yield folder / text
+        for text in referred(document.root):
+            if text and not text.startswith("/") and "\0" not in text:
+                yield folder / text
 
 
 def _problem(setter: Setter, directory: Path) -> Problem:

@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 from posixpath import basename
 
 from packyard.errors import InputError, Problem, refuse, suggest
+from packyard.options.folder import KUSTOMIZATION
+from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -23,7 +25,7 @@ from packyard.source.accumulate import SourceObject, accumulate, file_names
 from packyard.source.idle import Idle
 from packyard.source.option import Options
 from packyard.source.package import Package, UseCase
-from packyard.source.parts import KUSTOMIZATION, KrmfileData, Part
+from packyard.source.parts import KrmfileData, Part
 from packyard.source.preset import Preset
 from packyard.source.sources import Sources
 from packyard.source.words import Words
@@ -79,7 +81,7 @@ class ComposedPackage:
     def files(self) -> dict[str, bytes]:
         """Every file by its path below the prefix of the workspace."""
         found = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
-        return {**found, **{f"{option.DIRECTORY}/{name}": data for name, data in self.options.files.items()}}
+        return {**found, **{f"{OPTIONS}/{name}": data for name, data in self.options.files.items()}}
 
 
 def compose(workspace: Workspace, package: Package) -> ComposedPackage:

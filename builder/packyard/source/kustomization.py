@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from packyard.source import parts
+from packyard.options.kustomization import HEADERS
 from packyard.source.package import UseCase
 from packyard.source.workspace import Workspace
 from packyard.yaml.node import MappingNode, Node, Scalar
@@ -23,7 +23,7 @@ def write(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
     def way(path: str) -> str:
         return double_quoted(os.path.relpath(workspace.root_dir / path, folder))
 
-    lines = [f"apiVersion: {parts.HEADERS['Kustomization']}", "kind: Kustomization"]
+    lines = [f"apiVersion: {HEADERS['Kustomization']}", "kind: Kustomization"]
     lines += ["resources:", f"- {way(workspace.base_dir(use_case.base))}"]
     if use_case.overlays:
         lines += ["components:", *(f"- {way(workspace.overlay_dir(*overlay))}" for overlay in use_case.overlays)]

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from posixpath import basename
 
 from packyard.errors import Problem, refuse
+from packyard.options.folder import KUSTOMIZATION
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -25,7 +26,7 @@ from packyard.source import parts, rules
 from packyard.source import words as words_of
 from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.idle import Idle, join
-from packyard.source.parts import KUSTOMIZATION, Part, Patch
+from packyard.source.parts import Part, Patch
 from packyard.source.patch import MisfitError
 from packyard.source.sources import Sources
 from packyard.source.words import Words
@@ -34,7 +35,6 @@ from packyard.yaml import span
 from packyard.yaml.node import MappingNode, SequenceNode
 from packyard.yaml.values import to_value
 
-DIRECTORY = "options"
 _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from posixpath import basename
 
 from packyard.errors import suggest
+from packyard.options.folder import NAME as OPTIONS
 from packyard.source import scripts
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch, read_patches
@@ -29,8 +30,6 @@ FILE = "package.yaml"
 MAX_USE_CASES = 256
 #: What packages, use cases and parts are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-#: What no use case may be called, as it is the folder of the options.
-RESERVED = "options"
 _MODEL_KEYS = ("name", "framework", "category", "precision", "mode")
 
 
@@ -135,8 +134,8 @@ def _entry(
     """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
     if not all(map(NAME.fullmatch, name.split("/"))):
         fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes")
-    if name.split("/")[0] == RESERVED:
-        fields.fault(fields.node, "", f"{RESERVED} is the folder of the options")
+    if name.split("/")[0] == OPTIONS:
+        fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
     base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
     _check(fields, "base", [base], workspace.sources, "bases")

@@ -13,7 +13,8 @@ from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.options.folder import KUSTOMIZATIONS
+from packyard.options.folder import KUSTOMIZATION, KUSTOMIZATIONS
+from packyard.options.kustomization import HEADERS
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
@@ -25,11 +26,6 @@ from packyard.yaml.block import embedded
 from packyard.yaml.document import only
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar
 
-HEADERS = {
-    "Kustomization": "kustomize.config.k8s.io/v1beta1",
-    "Component": "kustomize.config.k8s.io/v1alpha1",
-}
-KUSTOMIZATION = "kustomization.yaml"
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
