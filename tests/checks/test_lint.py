@@ -11,9 +11,9 @@ from packyard.checks.lint import lint, lint_catalogue
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
+from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.packages import read_package
-from packyard.source.option import DIRECTORY
 from packyard.source.package import Package, UseCase
 from served import Served
 from usecases import CATALOGUE, composed_package, each_option, each_package, shipped
@@ -59,7 +59,7 @@ def judging() -> list[Judge]:
 def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
     composed = composed_package(package)
     files = [item.package_files(f"{item.use_case.path}/") for item in composed.use_cases]
-    files.append(composed.options.package_files(f"{DIRECTORY}/"))
+    files.append(composed.options.package_files(f"{OPTIONS}/"))
     assert [str(finding) for finding in lint_catalogue(files, judges=judging())] == []
 
 

@@ -1,5 +1,4 @@
-"""Runs the `cfg` commands that kustomize v5 removed: the same arguments,
-messages and exit codes.
+"""The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed.
 
   packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S]
                    [--description S]
@@ -14,7 +13,7 @@ messages and exit codes.
   packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K]
                         [--apiVersion V] [--name N] [--namespace N] [-R]
 
-Scripts that call `kustomize cfg` of version 3.8.7 run unchanged, but for
+Arguments, messages and exit codes are the same. Scripts run unchanged, but for
 differences that prevent harm: what one package of a tree refuses is written in
 none. Its other commands are not here: cat, count, grep and tree are in
 kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone there too.
