@@ -31,6 +31,7 @@ fail() {
 }
 
 server=
+# Whoever comes after finds the port free; a server that has ended already is no fault.
 cleanup() { [ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null || true; }
 trap cleanup EXIT
 trap 'exit 130' INT

@@ -106,7 +106,7 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
     elif verb in ("get", "build", "publish", "lint"):
         from packyard.source import workspace
 
-        here = workspace.find(Path.cwd()) or (workspace.built_in() if verb == "get" else None)
+        here = workspace.find(Path()) or (workspace.built_in() if verb == "get" else None)
         yield from here.package_names() if here else ()
     elif verb == "completion":
         from packyard.cli.completion import SHELLS

@@ -101,7 +101,7 @@ def change_setters(
         found = _find(directory, beside, recursive=recursive)
         changes = _plan_each(tree, found, plan_one)
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
-        refuse(_nowhere(tree, found, name) for name in asked.names if name not in reached)
+        _refuse_unknown(tree, found, [name for name in asked.names if name not in reached])
         if not dry_run:
             _write(tree, changes, keep)
     return changes
@@ -177,10 +177,14 @@ def _check_rules(krmfile: Krmfile, plan: Plan) -> None:
     refuse(rule.find_broken(krmfile.root, setters, plan.counts))
 
 
-def _nowhere(tree: Tree, found: Sequence[_Found], name: str) -> Problem:
-    known = {name for each in found for name in spelling.names(read_package(tree, each.path), Copies())}
-    message = f'setter "{name}" is in none of {len(found)} packages below {tree.root_dir}'
-    return Problem(message, hint=suggest(name, known), missing=name)
+def _refuse_unknown(tree: Tree, found: Sequence[_Found], names: Sequence[str]) -> None:
+    """Refuse names that no package has, each with the nearest that one has."""
+    if not names:
+        return
+    copies = Copies()
+    known = {name for each in found for name in spelling.names(read_package(tree, each.path), copies)}
+    where = f"is in none of {len(found)} packages below {tree.root_dir}"
+    refuse(Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name) for name in names)
 
 
 def _write(tree: Tree, changes: Iterable[PackageChange], keep: Keep | None) -> None:

@@ -26,7 +26,8 @@ def plan_setters(
     from packyard.setters.kpt.kptpackage import KptPackage
 
     defined = copies.read_krmfile(package).definitions.setters
-    refuse(unknown(name, {*defined, *tagged}, package) for name in asked.names if name not in {*defined, *tagged})
+    known = {*defined, *tagged}
+    refuse(unknown(name, known, package) for name in asked.names if name not in known)
     file = package.where + package.name
     left = {name: no_default(Setter(name, file=file)) for name in asked.unset if name not in defined}
     ours = asked.among(defined)
