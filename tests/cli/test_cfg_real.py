@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -13,68 +14,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from running import inside
+import tiny
+from packyard.setters.change import change_setters
+from running import COMMAND, inside
 from served import Served
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      description: a value
-      x-k8s-cli:
-        setter:
-          name: V
-          value: old
-          setBy: me
-    io.k8s.cli.setters.N:
-      type: integer
-      maximum: 5
-      x-k8s-cli:
-        setter:
-          name: N
-          value: "3"
-          required: true
-    io.k8s.cli.setters.E:
-      x-k8s-cli:
-        setter:
-          name: E
-          value: small
-          enumValues: {small: "1", large: "9"}
-    io.k8s.cli.setters.L:
-      type: array
-      maxItems: 3
-      items: {type: string}
-      x-k8s-cli:
-        setter:
-          name: L
-          listValues: [a, b]
-    io.k8s.cli.substitutions.S:
-      x-k8s-cli:
-        substitution:
-          name: S
-          pattern: ${V}:${N}
-          values:
-          - marker: ${V}
-            ref: '#/definitions/io.k8s.cli.setters.V'
-          - marker: ${N}
-            ref: '#/definitions/io.k8s.cli.setters.N'
-"""
-RESOURCE = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: x
-spec:
-  replicas: 3 # {"$openapi":"N"}
-  image: old:3 # {"$openapi":"S"}
-  v: old # {"$openapi":"V"}
-  e: 1 # {"$openapi":"E"}
-  l: # {"$openapi":"L"}
-  - a
-  - b
-"""
 LINES = """\
 set . V new
 set . V new -R
@@ -117,13 +61,8 @@ init a b
 """
 
 
-def make(root: Path) -> Path:
-    (root / "sub").mkdir(parents=True)
-    (root / "Krmfile").write_text(KRMFILE, "utf-8")
-    (root / "r.yaml").write_text(RESOURCE, "utf-8")
-    (root / "sub" / "Krmfile").write_text(KRMFILE.split("    io.k8s.cli.setters.N")[0], "utf-8")
-    (root / "sub" / "r.yaml").write_text('v: old # {"$openapi":"V"}\n', "utf-8")
-    return root
+#: Files of the package that hold something else than JSON, and one that is empty.
+NO_JSON = [f"create-setter . n 3 --schema-path json/{number}" for number in range(9)]
 
 
 def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, words: list[str]) -> tuple[object, ...]:
@@ -138,12 +77,41 @@ def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, wo
     return done.returncode, done.stdout, error, says
 
 
-@pytest.mark.parametrize("line", LINES.splitlines())
+@pytest.mark.parametrize("line", [*LINES.splitlines(), *NO_JSON])
 def test_a_command_line_does_what_it_does_in_the_real_program(served3: Served, tmp_path: Path, line: str) -> None:
     root = tmp_path / "package"
-    theirs = run(served3, make(root), shlex.split(line))
+    theirs = run(served3, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line))
     shutil.rmtree(root)
-    assert run(inside, make(root), shlex.split(line)) == theirs
+    assert run(inside, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line)) == theirs
+
+
+def test_annotates_what_comes_from_standard_input(kustomize3: Path, tmp_path: Path) -> None:
+    done = [
+        subprocess.run(
+            [*map(str, command), "cfg", "annotate", "--kv", "a=b"],
+            cwd=tmp_path,
+            input="kind: A\n---\n# c\nkind: B\n",
+            capture_output=True,
+            text=True,
+        )
+        for command in ([kustomize3], COMMAND)
+    ]
+    assert (done[0].returncode, done[0].stdout) == (done[1].returncode, done[1].stdout)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["größe", 'a"b', "a b", "a#b", "a{b}", "a\\b", "日本", "plain"])
+def test_reads_the_names_that_the_real_program_writes(served3: Served, tmp_path: Path, name: str) -> None:
+    words = ("cfg", "create-setter", ".", name, "3", "--field", "spec.replicas")
+    sides = []
+    for program in (served3, inside):
+        root = shutil.copytree(tiny.TREES / "deployment", tmp_path / str(len(sides)))
+        done = program(*words, cwd=root)
+        sides.append((done.returncode, done.stdout, re.findall("# {.*", (root / "r.yaml").read_text("utf-8"))))
+    assert sides[0] == sides[1]
+    assert sides[0][0] == 0
+    changed = change_setters(tmp_path / "0", {name: ["4"]})
+    assert changed[0].plan.counts == {name: 1}
 
 
 def cell(draw: random.Random, words: int) -> str:

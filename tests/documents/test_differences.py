@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 import real
 from documents import pages
 
 PAGE = (pages.DOCS / "from-kustomize-cfg.md").read_text("utf-8")
 NAMED = re.findall(r"`(test_\w+)`", PAGE)
+CASES = re.findall(r"`(cfg/[\w.*-]+)`", PAGE)
 TESTS = real.REPOSITORY / "tests"
 
 
@@ -26,10 +25,14 @@ def test_every_test_that_the_page_names_is_there() -> None:
 
 def test_every_row_names_a_test() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and "---" not in line]
-    assert [row for row in rows if "`test_" not in row and not row.endswith("| test |")] == []
+    assert [row for row in rows if re.search("`(test_|cfg/)", row) is None and not row.endswith("| test |")] == []
 
 
-@pytest.mark.parametrize("file", ["test_differences_real.py", "test_author_differences.py"])
-def test_every_difference_that_is_tested_is_on_the_page_once(file: str) -> None:
-    (found,) = TESTS.rglob(file)
+def test_every_difference_that_is_tested_is_on_the_page_once() -> None:
+    (found,) = TESTS.rglob("test_differences_real.py")
     assert {name: NAMED.count(name) for name in defined(found)} == dict.fromkeys(defined(found), 1)
+    cases = sorted(file.parent.relative_to(TESTS / "cases") for file in TESTS.glob("cases/cfg/*/differs"))
+    assert [[name for name in CASES if case.match(name)] for case in cases if case] == [
+        [name] for case in cases for name in CASES if case.match(name)
+    ]
+    assert [name for name in CASES if not any(case.match(name) for case in cases)] == []
