@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError
-from packyard.setters import value as values
+from packyard.yaml import newtext
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Alias, Document, MappingNode, Node, Scalar
 from packyard.yaml.proof import rewrite
@@ -78,4 +78,4 @@ def _replace(old: Node, text: str, *, flow: bool) -> list[Edit]:
         return exchange(old, single_quoted(text), text)
     if not isinstance(old, Scalar):
         raise InputError(old.problem("an annotation must be a text"))
-    return exchange(old, values.lexeme(old, text, "string", flow=flow), text)
+    return newtext.write(old, text, "string", flow=flow)

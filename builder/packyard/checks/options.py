@@ -24,9 +24,9 @@ from packyard.options.folder import KUSTOMIZATION
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.yaml import aliases
-from packyard.yaml.block import embedded
 from packyard.yaml.document import find_comments, mappings, parse_file, parse_text, source_of
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.span import embedded
 
 _OWN = "/spec/option/"
 #: Lists of mappings, which no operation may write over.

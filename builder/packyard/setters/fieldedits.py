@@ -1,6 +1,6 @@
 """The fields that changed setters reach, and the edits that give them their values in the quotes and style of each.
 
-Which comment binds which field is `binding`; how a value is written is `value` and `block`.
+Which comment binds which field is `binding`; how a value is written is `yaml.newtext`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters import binding as bindings
-from packyard.setters import value
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.yaml import block, items
-from packyard.yaml.edit import Edit, exchange
+from packyard.yaml import items, newtext
+from packyard.yaml.edit import Edit
+from packyard.yaml.newtext import PLAIN_TYPES
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import implicit_type
 from packyard.yaml.tree import double
@@ -71,11 +71,7 @@ class FieldEdits:
         wanted = _wanted(document, bound, old, definition, new)
         if old.value == new and wanted in (None, type_of(old)):
             return
-        if old.style in "|>" and wanted not in value.PLAIN_TYPES:
-            lexeme = block.lexeme(old, new)
-        else:
-            lexeme = value.lexeme(old, new, wanted, flow=bound.flow)
-        self.edits += exchange(old, lexeme, new)
+        self.edits += newtext.write(old, new, wanted, flow=bound.flow)
 
     def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
         assert isinstance(bound.node, SequenceNode)
@@ -110,10 +106,10 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
         return declared or None
     known = None if bound.from_key else _known_type(document.root, bound)
     if isinstance(definition, Substitution):
-        numeric = known in value.PLAIN_TYPES
+        numeric = known in PLAIN_TYPES
         return known if numeric and implicit_type(new) == known else "string"
-    if declared in value.PLAIN_TYPES and old.style in "'\"" and old.value:
-        return declared if known in value.PLAIN_TYPES else "string"
+    if declared in PLAIN_TYPES and old.style in "'\"" and old.value:
+        return declared if known in PLAIN_TYPES else "string"
     return declared or (known if known != "int-or-string" else None)
 
 

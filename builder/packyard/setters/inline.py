@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from packyard.errors import InputError
-from packyard.setters import value as values
+from packyard.yaml import newtext
 from packyard.yaml.document import parse_file
-from packyard.yaml.edit import Edit, exchange, replace_comment
+from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import rewrite
-from packyard.yaml.scalar import NEEDS_ESCAPES, fits_plain
-from packyard.yaml.span import properties
+from packyard.yaml.scalar import NEEDS_ESCAPES
 
 #: What a file must hold for any of its comments to be one of these: a search before a parse.
 MARK = b'"x-kustomize"'
@@ -147,8 +146,8 @@ class InlineChange:
         self.count += 1
         found.set_by = self.set_by or found.set_by
         found.description = self.description or found.description
-        written = _lexeme(scalar, text, found.type, flow)
-        return [*exchange(scalar, written, text), replace_comment(scalar.comment, found.text())]
+        wanted = "string" if found.type == "string" else newtext.AS_IS
+        return [*newtext.write(scalar, text, wanted, flow=flow), replace_comment(scalar.comment, found.text())]
 
     def _new_text(self, text: str, found: InlineDefinition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""
@@ -188,10 +187,3 @@ def _check(declared: str, text: str) -> None:
         raise InputError(f'value must be an int: strconv.Atoi: parsing "{text}": invalid syntax')
     if declared == "boolean" and text not in _BOOLEANS:
         raise InputError(f'value must be a bool: strconv.ParseBool: parsing "{text}": invalid syntax')
-
-
-def _lexeme(old: Scalar, text: str, declared: str, flow: bool) -> str:
-    """Write a value: a string's with the quotes that it needs; any other's as it is, in the quotes that are there."""
-    if declared != "string" and old.style == "plain" and fits_plain(text, flow=flow):
-        return properties(old) + text
-    return values.lexeme(old, text, "string" if declared == "string" else None, flow=flow)

@@ -24,10 +24,9 @@ from packyard.yaml.document import check_keys, parse_text
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.scalar import double_quoted, quoted, single_quoted
 from packyard.yaml.span import aliased
 from packyard.yaml.splice import change
-from packyard.yaml.tree import Tree, Written, double, in_brackets
+from packyard.yaml.tree import Text, Tree, double, in_brackets
 from packyard.yaml.values import is_null, to_value
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -93,17 +92,16 @@ class Krmfile:
         """
         definition, entry = self.setter_entry(setter.name)
         self._check_not_shared(setter.name, definition, entry)
-        wanted: dict[str, Tree | None] = {"value": None if setter.is_list else _value(entry, setter.value)}
+        value = Text(setter.value) if entry.get("value") else double(setter.value)
+        wanted: dict[str, Tree | None] = {"value": None if setter.is_list else value}
         if setter.is_list:
             texts = [double(text) for text in setter.values or ()]
             wanted["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
-        wanted["setBy"] = Written(quoted(setter.set_by, flow=entry.flow), setter.set_by) if setter.set_by else None
+        wanted["setBy"] = Text(setter.set_by) if setter.set_by else None
         wanted["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
         edits = change(entry, wanted)
         if description:
-            edits += change(
-                definition, {"description": Written(quoted(description, flow=definition.flow), description)}
-            )
+            edits += change(definition, {"description": Text(description)})
         return edits
 
     def edited(self, data: bytes, edits: Iterable[Edit], proved: set[object] | None = None) -> bytes | None:
@@ -199,12 +197,3 @@ def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitut
 def _texts(sequence: SequenceNode) -> list[str]:
     """Return the texts of a list's items; null is none, as in kustomize."""
     return [item.value.value for item in sequence.items if isinstance(item.value, Scalar) and not is_null(item.value)]
-
-
-def _value(entry: MappingNode, text: str) -> Written:
-    """Write a value that must stay a string: the old quotes are kept, plain text that would not be one gets some."""
-    old = entry.get("value")
-    style = old.style if isinstance(old, Scalar) and (old.value or old.style != "plain") else '"'
-    if style == "'" and double_quoted(text) == f'"{text}"':
-        return Written(single_quoted(text), text)
-    return Written(double_quoted(text) if style in "'\"" else quoted(text, flow=entry.flow), text)

@@ -1,4 +1,4 @@
-"""What a value may be, and how it is written into a field.
+"""What a value may be; how it is written into a field is `yaml.newtext`.
 
 The rules are the OpenAPI keywords of the setter's definition, worded as kustomize 3.8.7 words them.
 """
@@ -12,13 +12,7 @@ from packyard.errors import InputError, Problem
 from packyard.setters.definition import Setter, full_type
 from packyard.setters.exact import is_multiple, is_number, is_within
 from packyard.setters.keywords import items_of, unfit
-from packyard.yaml.node import Scalar
-from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
-from packyard.yaml.span import properties
 from packyard.yaml.values import scalar_value
-
-#: The types whose values stand without quotes.
-PLAIN_TYPES = ("integer", "number", "boolean")
 
 
 class ValuesError(InputError):
@@ -194,29 +188,3 @@ def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, objec
         yield f"{name} in body should have at least {least} items"
     if schema.get("uniqueItems") is True and len(set(values)) < len(values):
         yield f"{name} in body shouldn't contain duplicates"
-
-
-def lexeme(old: Scalar, value: str, wanted: str | None, *, flow: bool) -> str:
-    """Write ``value`` for the field that now shows ``old``, so that kustomize reads the type that is wanted.
-
-    ``wanted`` is string, a plain type (integer, number, boolean), or None where nobody knows: then quotes stay as they
-    are, and a plain number, boolean or null may become another. Quotes that are there only because a value forces them
-    are single ones, and go again with that value, so that setting the old value back restores the bytes. A tag and an
-    anchor of the field stay.
-    """
-    front = properties(old)
-    plain = old.style not in "'\""
-    if wanted in PLAIN_TYPES and implicit_type(value) not in ("string", "null"):
-        return front + value
-    if wanted in PLAIN_TYPES and not value:
-        return front + '""'  # as a required setter with a type ships
-    if wanted is None and plain and old.tag is None and implicit_type(old.value) != "string":
-        if implicit_type(value) in PLAIN_TYPES:
-            return front + value
-    elif old.tag is not None and plain and fits_plain(value, flow=flow):
-        return front + value
-    if old.style == '"' or (
-        old.style == "'" and (is_plain_text(old.value, flow=flow) or not is_plain_text(value, flow=flow))
-    ):
-        return front + (double_quoted(value) if old.style == '"' else single_quoted(value))
-    return front + (value if is_plain_text(value, flow=flow) else single_quoted(value))

@@ -22,9 +22,9 @@ from packyard.source.generator import Generated
 from packyard.source.replacement import Replacement
 from packyard.source.sources import Sources
 from packyard.yaml import aliases
-from packyard.yaml.block import embedded
 from packyard.yaml.document import only
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar
+from packyard.yaml.span import embedded
 
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -187,3 +187,16 @@ def aliased(documents: Iterable[Document]) -> set[str]:
     """Return the anchors that aliases refer to."""
     found = [child.value for document in documents if document.root for child in children_below(document.root)]
     return {node.anchor for node in found if isinstance(node, Alias)}
+
+
+def embedded(node: Scalar) -> Source:
+    """Return a scalar's text as a source, that of a literal block in the lines and columns that it has in its file."""
+    header, _, raw = node.lexeme.partition("\n")
+    indent = min((len(line) - len(line.lstrip(" ")) for line in raw.split("\n") if line.strip()), default=0)
+    plain = "\n".join(line[indent:] for line in raw.split("\n"))
+    if node.style != "|" or plain.rstrip() != node.value.rstrip():
+        return Source(node.source.name, "\n" * (node.source.locate(node.start)[0] - 1) + node.value)
+    start = node.start + len(header) + 1
+    found = node.source.excerpt(start, start + len(raw.rstrip()))
+    found.text += node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
+    return found

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packyard.errors import InputError
-from packyard.yaml import items
+from packyard.yaml import items, newtext
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import Entry, MappingNode, Scalar, SequenceNode
 from packyard.yaml.span import line_break, line_end, lines, next_line, properties
-from packyard.yaml.tree import Tree, Written, block, flow, lexeme, reading
+from packyard.yaml.tree import Text, Tree, Written, block, lexeme, reading
+from packyard.yaml.tree import flow as in_flow
 from packyard.yaml.values import is_null
 
 
@@ -27,8 +28,9 @@ def change(mapping: MappingNode, wanted: Mapping[str, Tree | None]) -> list[Edit
     """Give entries other values: in place, or behind the last where one is missing; None removes one."""
     new = {key: tree for key, tree in wanted.items() if tree is not None}
     gone = wanted.keys() - new.keys()
-    edits = [edit for key in new if (entry := mapping.entry(key)) for edit in _replace(entry, new[key])]
-    added = {key: tree for key, tree in new.items() if mapping.entry(key) is None}
+    present = {key: entry for key in new if (entry := mapping.entry(key))}
+    edits = [edit for key, entry in present.items() for edit in _replace(entry, new[key], flow=mapping.flow)]
+    added = {key: tree for key, tree in new.items() if key not in present}
     return [*edits, *remove(mapping, gone), *append(mapping, added, gone=gone)]
 
 
@@ -65,12 +67,12 @@ def append(
     new = [(name, reading(tree)) for name, tree in entries.items()]
     if mapping.flow and not mapping.entries:
         brace = source.text.index("{", mapping.start)
-        return [Edit(brace + 1, mapping.end - 1, flow(entries, key)[1:-1], mapping, new=new)]
+        return [Edit(brace + 1, mapping.end - 1, in_flow(entries, key)[1:-1], mapping, new=new)]
     if not kept:
         raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
     end = kept[-1].value.end
     if mapping.flow:
-        return [Edit(end, end, f", {flow(entries, key)[1:-1]}", mapping, new=new)]
+        return [Edit(end, end, f", {in_flow(entries, key)[1:-1]}", mapping, new=new)]
     first = kept[0]
     before = source.text[source.line_start(first.start) : first.start]
     if before.strip(" -"):
@@ -105,14 +107,16 @@ def remove(mapping: MappingNode, keys: Collection[str]) -> list[Edit]:
     return edits
 
 
-def _replace(entry: Entry, tree: Tree) -> list[Edit]:
+def _replace(entry: Entry, tree: Tree, *, flow: bool) -> list[Edit]:
     """Write another scalar or list in the place of one; a list may stand in the place of null."""
     old = entry.value
     if isinstance(tree, str | Written) or is_null(old):
         if not isinstance(old, Scalar):
             shown = old.lexeme.splitlines()[0]
             raise InputError(old.problem(f"{entry.name} must be a text, and is written as {shown!r}"))
-        return exchange(old, properties(old) + flow(tree), reading(tree))
+        if isinstance(tree, Text):
+            return newtext.write(old, tree, "string", flow=flow, forced='"')
+        return exchange(old, properties(old) + in_flow(tree), reading(tree))
     assert not isinstance(tree, Mapping)
     if not isinstance(old, SequenceNode):
         raise InputError(old.problem(f"{entry.name} must be a list"))
@@ -124,7 +128,7 @@ def _fill(mapping: MappingNode, entry: Entry, below: Tree, key: Callable[[str], 
     old = entry.value
     source = old.source
     if mapping.flow:
-        return exchange(old, flow(below, key), reading(below))
+        return exchange(old, in_flow(below, key), reading(below))
     colon = source.text.index(":", entry.key.end)
     if source.text[colon + 1 : old.start].strip() or old.lexeme[:1] in ("&", "!"):
         raise InputError(old.problem("nothing can be added where a comment, an anchor or a tag stands"))

@@ -10,15 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem
-from packyard.setters import value as values
 from packyard.setters.kpt.tagged import Tagged
-from packyard.yaml import block as block_scalar
-from packyard.yaml import items
+from packyard.yaml import items, newtext
 from packyard.yaml.document import parse_text
-from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.edit import Edit
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
-from packyard.yaml.span import properties
 from packyard.yaml.tree import Written, block
 from packyard.yaml.values import type_of
 
@@ -34,22 +31,10 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
     """
     if old.value == new and not (known == "string" and type_of(old) not in ("string", "null")):
         return []
-    if old.style in "|>":
-        return exchange(old, block_scalar.lexeme(old, new), new)
-    if not new and old.style == "plain":
-        text = '""'
-    elif keep_type:
-        wanted = None if known == "int-or-string" else known
-        return exchange(old, values.lexeme(old, new, wanted, flow=flow), new)
-    elif old.style == '"':
-        text = double_quoted(new)
-    elif old.style == "'":
-        text = single_quoted(new)
-    elif fits_plain(new, flow=flow) and not (known == "string" and implicit_type(new) != "string"):
-        text = new
-    else:
-        text = single_quoted(new)
-    return exchange(old, properties(old) + text, new)
+    wanted = None if known == "int-or-string" else known
+    if not keep_type and not (known == "string" and new and implicit_type(new) != "string"):
+        wanted = newtext.AS_IS
+    return newtext.write(old, new, wanted, flow=flow)
 
 
 def roots_of(text: str) -> list[Node]:

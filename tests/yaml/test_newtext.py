@@ -12,9 +12,9 @@ from krmfiles import one_setter
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment, plan
-from packyard.yaml.block import embedded
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import MappingNode, Scalar, SequenceNode, Source
+from packyard.yaml.span import embedded
 from served import Served
 
 KRMFILE = one_setter()
