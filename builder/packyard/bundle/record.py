@@ -52,19 +52,27 @@ def _line(key: str, value: object, levels: int, indent: str) -> str:
 
 def parse(data: bytes, read: Callable[[Record], _T], *, kind: str, file: str) -> _T:
     """Read a document of an API ``kind``, or raise `IntegrityError`; ``file`` is its name in messages."""
+
+    def read_kind(record: Record) -> _T:
+        found = f"{record.take('apiVersion', text):.80} {record.take('kind', text):.80}"
+        if found == f"{API_VERSION} {kind}":
+            return read(record)
+        problem = f"expected {API_VERSION} {kind}, found {found}"
+        raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
+
+    return parse_any(data, read_kind, file=file)
+
+
+def parse_any(data: bytes, read: Callable[[Record], _T], *, file: str) -> _T:
+    """Read a document of somebody else's format, with the same bounds."""
     try:
         document = _document(data)
     except (ValueError, RecursionError) as error:
         raise IntegrityError(Problem(f"cannot be read as JSON: {error}", file=file)) from error
     try:
-        record = Record(document)
-        found = f"{record.take('apiVersion', text):.80} {record.take('kind', text):.80}"
-        if found == f"{API_VERSION} {kind}":
-            return read(record)
+        return read(Record(document))
     except FaultError as fault:
         raise IntegrityError(Problem(f"{fault.path[:200] or 'the document'}: {fault}", file=file)) from fault
-    problem = f"expected {API_VERSION} {kind}, found {found}"
-    raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
 
 
 class FaultError(ValueError):
