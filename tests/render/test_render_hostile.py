@@ -13,7 +13,7 @@ import tiny
 from hostiletrees import ALIASES, MERGES
 from packyard.errors import InputError, PackyardError
 from packyard.files import regular
-from packyard.render import kustomization, render
+from packyard.render import render, supported
 from packyard.yaml import aliases
 
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
@@ -67,7 +67,7 @@ def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:
 
 
 def test_a_chain_of_directories_ends_somewhere(tmp_path: Path) -> None:
-    for number in range(kustomization.MAX_FILES + 10):
+    for number in range(supported.MAX_FILES + 10):
         tiny.write(tmp_path / f"d{number}/kustomization.yaml", f"resources: [../d{number + 1}]\n")
     with pytest.raises(InputError, match="is built from more than 1000 files"):
         render.unset(tmp_path / "d0")

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 import reading
+from packyard.build import for_kustomize
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Assignment, plan
 from packyard.setters.value import faults
-from packyard.source import compose, kustomization
+from packyard.source import compose
 from packyard.source.package import Package, UseCase
 from sample import some
 from served import Cfg, Served
@@ -36,7 +37,7 @@ def test_builds_what_its_kustomization_builds(
     files = compose.plain(CATALOGUE, package, use_case)
     listed = "".join(f"- {name}\n" for name in files).encode()
     plain = write({**files, "kustomization.yaml": b"resources:\n" + listed}, tmp_path / "plain")
-    source = kustomization.write(CATALOGUE, use_case, tmp_path / "source")
+    source = for_kustomize.to_bytes(CATALOGUE, use_case, tmp_path / "source")
     source_dir = write({"kustomization.yaml": source}, tmp_path / "source")
     unrestricted = ("--load-restrictor", "LoadRestrictionsNone")
     assert reading.built(served5, plain) == reading.built(served5, source_dir, *unrestricted)

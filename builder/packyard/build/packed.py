@@ -10,7 +10,7 @@ from packyard.bundle import manifest
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
-from packyard.options.folder import KUSTOMIZATION
+from packyard.kubernetes import kustomization
 from packyard.options.folder import NAME as OPTIONS
 from packyard.source.idle import Idle, document, parse
 
@@ -63,4 +63,4 @@ class Packed:
 def _options(members: Iterable[Member]) -> tuple[str, ...]:
     """Return the names of a bundle's options."""
     parts = (member.path.split("/")[-3:] for member in members)
-    return tuple(sorted({part[1] for part in parts if part[0] == OPTIONS and part[2:] == [KUSTOMIZATION]}))
+    return tuple(sorted({part[1] for part in parts if part[0] == OPTIONS and part[2:] == [kustomization.FILE]}))

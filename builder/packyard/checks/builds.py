@@ -14,8 +14,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.options.folder import KUSTOMIZATIONS
-from packyard.options.kustomization import referred
+from packyard.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.yaml.node import Document, MappingNode
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.
@@ -54,7 +53,7 @@ class _Kustomizations:
         self._files = files
         self._file = {
             posixpath.dirname(path): path
-            for name in reversed(KUSTOMIZATIONS)
+            for name in reversed(NAMES)
             for path in paths
             if posixpath.basename(path) == name
         }
@@ -120,4 +119,4 @@ def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
 
 def _is_object(root: MappingNode) -> bool:
     version = root.text("apiVersion")
-    return bool(root.text("kind")) and not version.startswith("kustomize.config.k8s.io/")
+    return bool(root.text("kind")) and not version.startswith(f"{GROUP}/")

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import findings
 from packyard.errors import InputError
-from packyard.kubernetes import fieldtypes
-from packyard.options.folder import KUSTOMIZATION
+from packyard.kubernetes import fieldtypes, kustomization
 from packyard.setters.comment import parse
 from packyard.setters.packagefiles import PackageFiles
 from packyard.yaml import aliases
@@ -65,7 +64,7 @@ class _Tested:
 def check(package: PackageFiles) -> Iterator[Finding]:
     """Find what is wrong with the Components of a package."""
     for path, data in package.resources.items():
-        if posixpath.basename(path) == KUSTOMIZATION and b"Component" in data:
+        if posixpath.basename(path) == kustomization.FILE and b"Component" in data:
             yield from _component(package, path, data)
 
 

@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
-    from packyard.build import kustomizations
+    from packyard.build import for_kustomize
 
-    made = kustomizations.write(workspace, names, out_dir)
+    made = for_kustomize.write(workspace, names, out_dir)
     if form == "json":
         output.json_result([{"directory": str(folder)} for folder in made])
         return 0

@@ -19,6 +19,7 @@ from packyard.dataclass import replace
 from packyard.errors import BeyondError, InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
+from packyard.kubernetes import kustomization
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.setters.packagefiles import PackageFiles
@@ -110,18 +111,18 @@ def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
 def _of_parts(here: Workspace) -> list[Finding]:
     """Find what is wrong with the parts of a workspace, compared with each other."""
     bases = here.root_dir.glob("bases/**/*.yaml")
-    overlays = here.root_dir.glob("overlays/*/*/kustomization.yaml")
+    overlays = here.root_dir.glob(f"overlays/*/*/{kustomization.FILE}")
     return [*parts.check(*({str(file): regular.read(file) for file in files} for files in (bases, overlays)))]
 
 
 def _of_options(directory: Path) -> Iterator[Finding]:
     """Find enabled components that do not apply to a use case, or not together."""
     from packyard.options import settings
-    from packyard.render import kustomization
+    from packyard.render import supported
     from packyard.render.builtin import try_components
 
     if settings.read_enabled(directory):
-        file = kustomization.find(directory)
+        file = supported.find(directory)
         try:
             try_components(directory, decode(regular.read(file), str(file))[1])
         except BeyondError:

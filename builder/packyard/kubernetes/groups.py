@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from packyard.kubernetes.kinds import group_of
+from packyard.kubernetes.kustomization import GROUP
 
 #: The groups that Kubernetes itself serves; any other needs a CustomResourceDefinition.
 BUILT_IN_GROUPS = frozenset(
@@ -30,7 +31,7 @@ BUILT_IN_GROUPS = frozenset(
     )
 )
 #: The groups of files for tools on this side, which no cluster gets.
-_CLIENT_SIDE_GROUPS = ("kustomize.config.k8s.io", "config.k8s.io", "config.kubernetes.io", "kpt.dev")
+_CLIENT_SIDE_GROUPS = (GROUP, "config.k8s.io", "config.kubernetes.io", "kpt.dev")
 #: What a controller makes of an object, where that needs a definition of its own.
 _MADE_OF = {("trainer.kubeflow.org/v1alpha1", "TrainJob"): [("jobset.x-k8s.io/v1alpha2", "JobSet")]}
 #: Kinds without a namespace, as kustomize 5 knows them, with their apiVersions.

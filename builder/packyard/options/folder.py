@@ -14,15 +14,13 @@ from pathlib import Path
 
 from packyard.errors import InputError, Problem
 from packyard.files import filenames, paths
+from packyard.kubernetes import kustomization
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "options"
-KUSTOMIZATION = "kustomization.yaml"
-#: The names that a kustomization file may have.
-KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml", "Kustomization")
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
@@ -58,15 +56,15 @@ class Folder:
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
-        files = (file for file in KUSTOMIZATIONS if os.path.isfile(f"{self.real}/{name}/{file}"))
-        return os.path.join(self.shown, name, next(files, KUSTOMIZATIONS[0]))
+        files = kustomization.names(lambda file: os.path.isfile(f"{self.real}/{name}/{file}"))
+        return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
 
     def use_cases(self) -> Iterator[str]:
         """Yield the real path of every use case of the package: a folder with a kustomization, no option."""
         top = os.path.dirname(self.real)
         for folder, folders, files in os.walk(top):
             folders[:] = sorted(name for name in folders if f"{folder}/{name}" != self.real)
-            if any(name in files for name in KUSTOMIZATIONS):
+            if kustomization.names(files.__contains__):
                 yield folder
 
 
@@ -104,10 +102,8 @@ def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
     from packyard.files import regular
 
-    for name in KUSTOMIZATIONS:
-        if (directory / name).is_file():
-            return b"components" in regular.read(directory / name)
-    return False
+    found = kustomization.names(lambda name: (directory / name).is_file())
+    return bool(found) and b"components" in regular.read(directory / found[0])
 
 
 def _is_within(folder: str, package: str) -> bool:
@@ -115,4 +111,5 @@ def _is_within(folder: str, package: str) -> bool:
 
 
 def _holds(folder: str) -> bool:
-    return any(os.path.isfile(f"{folder}/{name}") and not os.path.islink(f"{folder}/{name}") for name in KUSTOMIZATIONS)
+    files = kustomization.names(lambda name: os.path.isfile(f"{folder}/{name}"))
+    return not all(os.path.islink(f"{folder}/{name}") for name in files)

@@ -12,9 +12,8 @@ from shlex import quote
 from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
-from packyard.options import component
 from packyard.options import folder as folders
-from packyard.options.component import EnabledOptions
+from packyard.options.enabled import EnabledOptions
 from packyard.options.folder import Folder, has_components
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -65,7 +64,7 @@ def read_enabled(directory: Path) -> list[OptionSetters]:
 
 def enabled(directory: Path, found: Folder) -> Collection[str]:
     """Return the names of the options that a use case has enabled."""
-    return component.read(Tree(directory), found).options if has_components(directory) else ()
+    return EnabledOptions.read(Tree(directory), found).options if has_components(directory) else ()
 
 
 def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
@@ -76,7 +75,7 @@ def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
             continue
         seen = Folder(Path(use_case), found.real, found.package)
         try:
-            here: EnabledOptions = component.read(Tree(Path(use_case)), seen)
+            here = EnabledOptions.read(Tree(Path(use_case)), seen)
         except InputError:  # another use case that cannot be read
             continue
         if wanted & here.options.keys():

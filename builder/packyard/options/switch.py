@@ -16,10 +16,10 @@ from shlex import quote
 from packyard.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.files import filenames, regular
 from packyard.files.tree import Keep, Tree
-from packyard.options import component
+from packyard.kubernetes import kustomization
 from packyard.options import folder as folders
-from packyard.options.component import EnabledOptions
-from packyard.options.folder import KUSTOMIZATIONS, NAME, Folder
+from packyard.options.enabled import EnabledOptions
+from packyard.options.folder import NAME, Folder
 
 _LONGEST = 1 << 20  # bytes of an option's kustomization
 
@@ -61,7 +61,7 @@ def enable(
     found = _find(directory, names)
     tree = Tree(directory)
     with nullcontext() if dry_run else tree.locked(below=False):
-        before = component.read(tree, found)
+        before = EnabledOptions.read(tree, found)
         refuse(problem for name in names if (problem := _unknown(found, name)))
         wanted = list(dict.fromkeys(names))
         new = [name for name in wanted if name not in before.options]
@@ -82,7 +82,7 @@ def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, kee
     found = _find(directory, names)
     tree = Tree(directory)
     with nullcontext() if dry_run else tree.locked(below=False):
-        before = component.read(tree, found)
+        before = EnabledOptions.read(tree, found)
         refuse(problem for name in names if name not in before.options and (problem := _unknown(found, name)))
         wanted = list(dict.fromkeys(names))
         gone = [name for name in wanted if name in before.options]
@@ -100,7 +100,7 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
     if found is None:
         refuse(_of_old_form(directory, ()))
         return []
-    here = component.read(Tree(directory), found)
+    here = EnabledOptions.read(Tree(directory), found)
     states = []
     for name in found.names():
         fits, reason = True, ""
@@ -134,7 +134,8 @@ def _find(directory: Path, names: Sequence[str]) -> Folder:
     found = folders.find(directory)
     if found is None:
         refuse(_of_old_form(directory, names))
-        hint = "" if _has_kustomization(directory) else "name the directory of a use case"
+        is_use_case = kustomization.names(lambda name: (directory / name).is_file())
+        hint = "" if is_use_case else "name the directory of a use case"
         raise InputError(
             Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory), hint=hint)
         )
@@ -149,10 +150,6 @@ def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
     hint = " && ".join(f"kustomize edit add component {NAME}/{name}" for name in inside)
     message = f"this package has its options inside the use case, where kustomize adds them: {NAME}/{', '.join(inside)}"
     return [Problem(message, file=str(directory), hint=f"cd {quote(str(directory))} && {hint}")]
-
-
-def _has_kustomization(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in KUSTOMIZATIONS)
 
 
 def _unknown(found: Folder, name: str) -> Problem | None:

@@ -1,7 +1,7 @@
 """Our own build of what packyard ships and of its options, with objects equal to those of kustomize.
 
 Objects of files are gathered, components change them in their order, then the patches of the kustomization itself do,
-and last its namespace. What a kustomization may say is in `kustomization`.
+and last its namespace. What a kustomization may say is in `supported`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from packyard.files import regular
 from packyard.files.paths import Gate
 from packyard.kubernetes.kinds import LOCAL, is_local
 from packyard.options import folder
-from packyard.render import kustomization, manifest, namespace, objects
-from packyard.render.kustomization import HINT, Budget, Kustomization, find, read
+from packyard.render import manifest, namespace, objects, supported
 from packyard.render.objects import Object
+from packyard.render.supported import HINT, Budget, Kustomization, find, read
 from packyard.source.accumulate import SourceObject, apply
 from packyard.source.parts import Patch
 from packyard.yaml.document import walk
@@ -55,7 +55,7 @@ def try_components(directory: Path, text: str) -> dict[str, int]:
     are passed over. Raises `InputError` where one does not apply, and `BeyondError` where only kustomize can say.
     """
     left = Budget(directory)
-    top = kustomization.parse(find(directory), text, left, only_components=True)
+    top = supported.parse(find(directory), text, left, only_components=True)
     accumulation = _Accumulation(directory, left, to_patch=True)
     accumulation.add(top)
     return accumulation.reached
@@ -75,7 +75,7 @@ class _Accumulation:
     def add(self, top: Kustomization) -> int:
         """Gather its objects, apply its components and patches; return how many objects it added or changed."""
         new: list[Object] = []
-        for file in kustomization.files(top):
+        for file in supported.files(top):
             new += objects.parse(Source(str(file), self._left.read(file)), to_patch=self._to_patch)
         self.items += new
         _check_identities(self.items, "is defined twice")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from packyard.errors import Problem, refuse
 from packyard.files import regular
-from packyard.options.kustomization import referred
+from packyard.kubernetes.kustomization import referred
 from packyard.options.settings import OptionSetters, read_enabled
-from packyard.render import builtin, kustomize
-from packyard.render.kustomization import Budget, find
+from packyard.render import builtin, programs
+from packyard.render.supported import Budget, find
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
 from packyard.setters.packagefiles import read_krmfile
@@ -33,7 +33,7 @@ def render(directory: Path, *, path: str) -> bytes:
     problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
     problems += [_problem(setter, directory) for setter in _unset_of(options)]
     refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
-    program = kustomize.find(path)
+    program = programs.find(path)
     return program.build(directory) if program else builtin.build(directory)
 
 

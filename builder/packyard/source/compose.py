@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from posixpath import basename
 
 from packyard.errors import InputError, Problem, refuse, suggest
-from packyard.options.folder import KUSTOMIZATION
+from packyard.kubernetes import kustomization
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import EMPTY
@@ -55,7 +55,7 @@ class Composed:
     @property
     def resources(self) -> dict[str, bytes]:
         """The files of objects, also those beside the others."""
-        return {name: data for name, data in self.files.items() if name not in (KRMFILE, KUSTOMIZATION)}
+        return {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
 
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
@@ -135,7 +135,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
-    files[KUSTOMIZATION] = _kustomization(sorted(named))
+    files[kustomization.FILE] = _kustomization(sorted(named))
     if known:
         files[KRMFILE] = reached.krmfile(_HEAD, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
@@ -187,8 +187,7 @@ def _beside(sources: Sources, base: Part) -> list[str]:
 
 
 def _kustomization(names: Sequence[str]) -> bytes:
-    lines = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization", "resources:"]
-    return "\n".join([*lines, *(f"- {name}" for name in names), ""]).encode()
+    return "\n".join([*kustomization.header(), "resources:", *(f"- {name}" for name in names), ""]).encode()
 
 
 def _check_values(package: Package, found: Sequence[_Made]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from posixpath import basename
 
 from packyard.errors import Problem, refuse
-from packyard.options.folder import KUSTOMIZATION
+from packyard.kubernetes import kustomization
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -144,8 +144,6 @@ def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, 
     """Return the files of an option without the patches that a package lacks the objects for."""
     left = {patch.file for patch in part.patches if patch not in lacking}
     gone = {patch.file for patch in lacking} - left
-    kustomization = parts.file_of(sources, part.folder)
-    assert kustomization is not None
     listed, named = authored(sources, part.folder), part.own_files()
     refuse(
         Problem("is not named by the kustomization beside it", file=sources.shown(file))
@@ -154,7 +152,7 @@ def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, 
     )
     kept = {basename(file): file for file in listed if file not in gone}
     files = {name: sources.read(file) for name, file in kept.items() if name != KRMFILE}
-    files[KUSTOMIZATION] = _without(sources, kustomization, part, lacking)
+    files[kustomization.FILE] = _without(sources, parts.file_of(sources, part.folder), part, lacking)
     return files
 
 

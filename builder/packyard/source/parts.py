@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.options.folder import KUSTOMIZATION, KUSTOMIZATIONS
-from packyard.options.kustomization import HEADERS
+from packyard.kubernetes import kustomization
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
@@ -91,7 +90,7 @@ class Part:
         named = {*self.files, *(file for made in self.generated for file in made.files)}
         named |= {patch.file for patch in self.patches if patch.file}
         named |= {each.file for each in self.replacements}
-        return named | {join(self.folder, name) for name in (*KUSTOMIZATIONS, KRMFILE)}
+        return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
 
     @property
     def description(self) -> str:
@@ -108,10 +107,8 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     folder = sources.resolve(folder)
     within = (*within, folder)
     file = file_of(sources, folder)
-    if file is None:
-        raise InputError(Problem(f"holds no {KUSTOMIZATION}", file=sources.shown(folder)))
     fields = Fields.of_file(sources, file)
-    fields.expect_header(HEADERS[kind], kind)
+    fields.expect_header(kustomization.VERSIONS[kind], kind)
     own: list[str] = []
     resources: list[Part] = []
     for node in fields.items("resources"):
@@ -155,9 +152,10 @@ def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
     return (sources.shown(path), sources.read(path)) if sources.is_file(path) else None
 
 
-def file_of(sources: Sources, folder: str) -> str | None:
+def file_of(sources: Sources, folder: str) -> str:
     """Return the kustomization of a folder."""
-    return next((path for name in KUSTOMIZATIONS if sources.is_file(path := join(folder, name))), None)
+    found = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
+    return join(folder, found)
 
 
 def dashed(kind: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, suggest
-from packyard.options.folder import KUSTOMIZATION
+from packyard.kubernetes import kustomization
 from packyard.source.fields import Fields
 from packyard.source.sources import Sources
 from packyard.work.memo import Memo
@@ -55,7 +55,7 @@ class Workspace:
 
     def option_names(self) -> list[str]:
         """Return the names of all options, sorted."""
-        found = self.sources.list(f"overlays/{OPTIONS}", f"*/{KUSTOMIZATION}")
+        found = self.sources.list(f"overlays/{OPTIONS}", f"*/{kustomization.FILE}")
         return sorted(basename(dirname(file)) for file in found)
 
     def check_target(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A use case as what it is: the kustomization of its base, its overlays and its patches, for kustomize to build.
+"""Use cases as what they are composed from, for kustomize to build: ``OUT/NAME/PATH/kustomization.yaml``.
 
     resources: [bases/BASE]  components: [overlays/programs/…, overlays/storage/STORAGE]  patches: […]
 
@@ -8,23 +8,37 @@ kustomize reads it with ``--load-restrictor LoadRestrictionsNone``, as its parts
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.options.kustomization import HEADERS
+from packyard.build import tree
+from packyard.kubernetes import kustomization
+from packyard.source import compose, package
 from packyard.source.package import UseCase
 from packyard.source.workspace import Workspace
 from packyard.yaml.node import MappingNode, Node, Scalar
 from packyard.yaml.scalar import double_quoted
 
 
-def write(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
+def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Path]:
+    """Write the kustomization of every use case, and return the folders; refuse what kustomize would refuse."""
+    folders: dict[str, dict[str, bytes]] = {}
+    for name in names:
+        described = package.read(workspace, name)
+        for use_case in described.use_cases:
+            path = f"{name}/{use_case.path}"
+            compose.plain(workspace, described, use_case)
+            folders[path] = {kustomization.FILE: to_bytes(workspace, use_case, out_dir.resolve() / path)}
+    return [out_dir / path for path in tree.write_folders(folders, out_dir)]
+
+
+def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
     """Return the kustomization.yaml of a use case for a folder, from which it points at the sources."""
 
     def way(path: str) -> str:
         return double_quoted(os.path.relpath(workspace.root_dir / path, folder))
 
-    lines = [f"apiVersion: {HEADERS['Kustomization']}", "kind: Kustomization"]
-    lines += ["resources:", f"- {way(workspace.base_dir(use_case.base))}"]
+    lines = [*kustomization.header(), "resources:", f"- {way(workspace.base_dir(use_case.base))}"]
     if use_case.overlays:
         lines += ["components:", *(f"- {way(workspace.overlay_dir(*overlay))}" for overlay in use_case.overlays)]
     if use_case.patches:

@@ -1,4 +1,4 @@
-"""Kustomization files of the layout that packyard ships, and of the Components that a user adds to it.
+"""What packyard's own build reads of a kustomization: what packyard ships, and the Components that a user adds to it.
 
     resources: [config-map.yaml, mpi-job.yaml]     local files
     components: [../../options/queue]              folders of the package
@@ -19,8 +19,7 @@ from pathlib import Path
 from packyard.errors import BeyondError, InputError, Problem, suggest
 from packyard.files import regular
 from packyard.files.paths import Gate
-from packyard.options.folder import KUSTOMIZATIONS
-from packyard.options.kustomization import HEADERS
+from packyard.kubernetes import kustomization
 from packyard.source import selector
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch
@@ -73,16 +72,10 @@ class Budget:
 
 def find(directory: Path) -> Path:
     """Return the directory's kustomization file."""
-    found = [directory / name for name in KUSTOMIZATIONS if regular.is_file(directory / name)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        is_folder = regular.is_folder(directory)
-        hint = "name the directory of one use case" if is_folder else ""
-        message = "has no kustomization.yaml" if is_folder else "is not a directory"
-        raise InputError(Problem(message, file=str(directory), hint=hint))
-    names = " and ".join(file.name for file in found)
-    raise InputError(Problem(f"has {names}, where one is expected", file=str(directory)))
+    if not regular.is_folder(directory):
+        raise InputError(Problem("is not a directory", file=str(directory)))
+    hint = "name the directory of one use case"
+    return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
 def read(directory: Path, left: Budget, *, kind: str = "Kustomization", only_components: bool = False) -> Kustomization:
@@ -120,14 +113,14 @@ def parse(
     return Kustomization(file, resources, components, patches, stated)
 
 
-def files(kustomization: Kustomization) -> list[Path]:
+def files(top: Kustomization) -> list[Path]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
     found: list[Path] = []
     problems: list[Problem] = []
     is_beyond = False
-    gate = Gate(kustomization.file.parent, {})
-    for node in kustomization.resources[: MAX_FILES + 1]:
-        path = kustomization.file.parent / node.value
+    gate = Gate(top.file.parent, {})
+    for node in top.resources[: MAX_FILES + 1]:
+        path = top.file.parent / node.value
         fault, hint = "", ""
         if "\0" in node.value or len(problems) == _MOST:
             fault = "is not a file here"
@@ -163,7 +156,7 @@ def _hint(name: str) -> str:
 
 
 def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
-    for name, expected in (("apiVersion", HEADERS[kind]), ("kind", kind)):
+    for name, expected in (("apiVersion", kustomization.VERSIONS[kind]), ("kind", kind)):
         value = root.get(name)
         if value is not None and root.text(name) not in ("", expected):
             yield value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT)

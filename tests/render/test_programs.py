@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packyard.errors import InputError, UnavailableError
-from packyard.render import kustomize
+from packyard.render import programs
 
 
 def script(folder: Path, name: str, text: str) -> Path:
@@ -22,32 +22,32 @@ def script(folder: Path, name: str, text: str) -> Path:
 def test_prefers_kustomize_to_kubectl_wherever_they_are(tmp_path: Path) -> None:
     script(tmp_path / "a", "kubectl", "exit 0")
     expected = script(tmp_path / "b", "kustomize", "exit 0")
-    found = kustomize.find(os.pathsep.join((str(tmp_path / "a"), str(tmp_path / "b"))))
-    assert found == kustomize.Program(expected, "build")
+    found = programs.find(os.pathsep.join((str(tmp_path / "a"), str(tmp_path / "b"))))
+    assert found == programs.Program(expected, "build")
 
 
 def test_takes_kubectl_where_there_is_no_kustomize(tmp_path: Path) -> None:
     expected = script(tmp_path, "kubectl", 'echo "$@"')
-    found = kustomize.find(str(tmp_path))
-    assert found == kustomize.Program(expected, "kustomize")
+    found = programs.find(str(tmp_path))
+    assert found == programs.Program(expected, "kustomize")
     assert found.build(tmp_path) == f"kustomize {tmp_path}\n".encode()
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere"])
 def test_finds_nothing_where_nothing_is(path: str) -> None:
-    assert kustomize.find(path) is None
+    assert programs.find(path) is None
 
 
 def test_does_not_look_at_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path, "kustomize", "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert kustomize.find("") is None
+    assert programs.find("") is None
 
 
 def test_a_refusal_carries_the_words_of_the_program(tmp_path: Path) -> None:
     file = script(tmp_path, "kustomize", "echo 'Error: no such thing' >&2; exit 1")
     with pytest.raises(InputError, match=r"kustomize build: Error: no such thing"):
-        kustomize.Program(file, "build").build(tmp_path)
+        programs.Program(file, "build").build(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["kill -9 $$", "#"])
@@ -56,7 +56,7 @@ def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, te
     if text == "#":
         file.chmod(0o644)
     with pytest.raises(UnavailableError, match="kustomize"):
-        kustomize.Program(file, "build").build(tmp_path)
+        programs.Program(file, "build").build(tmp_path)
 
 
 def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
@@ -67,4 +67,4 @@ def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
     (folder / "kustomization.yaml").write_text("resources: [a.yaml]\n")
     (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
     monkeypatch.chdir(tmp_path)
-    assert kustomize.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
+    assert programs.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")

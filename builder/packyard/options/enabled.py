@@ -12,7 +12,8 @@ What else the file says stays as it is, byte for byte.
 from __future__ import annotations
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.options.folder import KUSTOMIZATIONS, Folder
+from packyard.kubernetes import kustomization
+from packyard.options.folder import Folder
 from packyard.yaml import items
 from packyard.yaml.document import decode, parse_one
 from packyard.yaml.edit import Edit
@@ -49,6 +50,12 @@ class EnabledOptions:
             option = folder.name_of(item.value.value) if isinstance(item.value, Scalar) else ""
             if option:
                 self.options.setdefault(option, item)
+
+    @classmethod
+    def read(cls, tree: Tree, folder: Folder) -> EnabledOptions:
+        """Read the kustomization of a tree's root, which is a use case."""
+        name = kustomization.find(tree.root_dir, tree.has_file, hint="name the directory of one use case")
+        return cls(tree.read(name), name, tree.prefix + name, folder)
 
     def text_with(self, names: Iterable[str], *, alone: bool = False) -> str:
         """Return the text with these options added, for a trial; ``alone`` without those that are enabled."""
@@ -104,13 +111,3 @@ def _texts(node: SequenceNode) -> list[str]:
     others = (item.value for item in node.items if not isinstance(item.value, Scalar))
     refuse(other.problem("a component must be the path of a folder") for other in others)
     return [text.value for text in texts]
-
-
-def read(tree: Tree, folder: Folder) -> EnabledOptions:
-    """Read the kustomization of a tree's root, which is a use case."""
-    names = [name for name in KUSTOMIZATIONS if tree.has_file(name)]
-    if len(names) != 1:
-        found = " and ".join(names) or "no kustomization.yaml"
-        hint = "name the directory of one use case" if not names else ""
-        raise InputError(Problem(f"has {found}", file=str(tree.root_dir), hint=hint))
-    return EnabledOptions(tree.read(names[0]), names[0], tree.prefix + names[0], folder)
