@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import socket
 import ssl
 import threading
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 Script = Callable[[bytes], Iterable[bytes]]
-"""From a request, whole with its empty line, to the pieces that are sent for it."""
+"""From a request, whole with its empty line and its body, to the pieces that are sent for it."""
 
 PAUSE = 0.05  # seconds between the pieces of a server that is slow
 
@@ -47,6 +48,10 @@ def answering(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[
                     if not (piece := connection.recv(65536)):
                         return
                     request += piece
+                head, _, body = request.partition(b"\r\n\r\n")
+                length = re.search(rb"(?i)^content-length: *([0-9]+)", head, re.MULTILINE)
+                while length and len(body) < int(length[1]) and (piece := connection.recv(65536)):
+                    request, body = request + piece, body + piece
                 server.requests.append(request)
                 for piece in script(request):
                     if done.is_set():

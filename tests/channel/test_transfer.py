@@ -11,12 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import real
 from channel.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
-from packyard.channel.stores import NotFoundError, TooLongError, transfer
+from packyard.channel.stores import NotFoundError, TooLongError, meter, transfer
 from packyard.channel.stores.http import HTTPStore
 from packyard.errors import UnavailableError
 
@@ -81,12 +82,12 @@ def test_a_slow_server_is_waited_for_until_the_deadline(name: str) -> None:
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_server_has_to_send_at_some_speed_in_all_that_it_sends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "_WINDOW", 0.3)
+    monkeypatch.setattr(meter, "_WINDOW", 0.3)
     refused(SLOW[name], "sends less than 1000 bytes a second")
 
 
 def test_a_server_that_is_fast_enough_may_take_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "_WINDOW", 0.2)
+    monkeypatch.setattr(meter, "_WINDOW", 0.2)
     body = bytes(1000)
     with answering(lambda _: slowly([HEAD + b"\r\n", *[body] * 10])) as server:
         assert get(server.address) == body * 10
@@ -411,3 +412,218 @@ def test_a_netrc_that_cannot_be_read_is_no_traceback(tmp_path: Path) -> None:
     with answering(files({})) as server, pytest.raises(UnavailableError, match=r"the request cannot be made") as caught:
         get(server.address)
     assert not isinstance(caught.value, NotFoundError)
+
+
+# Other methods, what is repeated, and streams.
+
+
+def asked(server: Server, **named: Any) -> transfer.Request:
+    bounds = {"place": server.address, "limit": 1_000_000, "patience": 5.0}
+    return transfer.Request(**{"url": f"{server.address}/a", **bounds, **named})
+
+
+@pytest.mark.parametrize("body", [b"", b"1", bytes(300_000)])
+@pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "DELETE"])
+def test_a_method_sends_its_headers_and_its_body(method: str, body: bytes) -> None:
+    with answering(lambda _: [answer(b"ok", b"X-Some: y", status=b"201 Created")]) as server:
+        found = transfer.send(asked(server, method=method, body=body, headers={"If-Match": "x"}, authorization="T k"))
+    assert (found.status, found.body, found.headers["x-some"], found.url) == (201, b"ok", "y", f"{server.address}/a")
+    head, _, sent = server.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(method.encode() + b" /a HTTP/1.1\r\n")
+    assert {b"If-Match: x", b"Authorization: T k"} < set(head.split(b"\r\n"))
+    assert method == "DELETE" or b"Content-Length: %d" % len(body) in head.split(b"\r\n")
+    assert sent == body
+
+
+def test_the_length_of_what_is_asked_by_head_is_not_waited_for() -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 99999999999\r\n\r\n"]) as server:
+        found = transfer.send(asked(server, method="HEAD"))
+    assert (found.status, found.headers["content-length"], found.body) == (200, "99999999999", b"")
+
+
+def test_what_a_server_says_of_an_error_is_kept_if_it_is_short() -> None:
+    for length in (10, 64 * 1024, 64 * 1024 + 1, 10_000_000):
+        with answering(lambda _, n=length: [answer(b"x" * n, status=b"409 Conflict")]) as server:
+            found = transfer.send(asked(server, method="PUT", limit=5))
+        assert (found.status, len(found.body)) == (409, length if length <= 64 * 1024 else 0)
+
+
+def test_a_server_that_reads_slowly_is_not_waited_for_beyond_the_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        request = asked(Server(deaf.getsockname()[1]), method="PUT", body=bytes(30_000_000), patience=0.5)
+        with pytest.raises(UnavailableError, match="in time"):
+            transfer.send(request)
+
+
+def test_a_server_may_take_its_time_to_store_what_it_got(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter, "_WINDOW", 0.2)
+
+    def script(_: bytes) -> Iterator[bytes]:
+        time.sleep(0.6)
+        yield answer(b"", status=b"201 Created")
+
+    with answering(script) as server:
+        assert transfer.send(asked(server, method="PUT", body=b"1")).status == 201
+
+
+@pytest.mark.parametrize("status", [b"301 Moved", b"302 Found", b"303 See Other"])
+def test_a_change_is_not_redirected_by_what_would_make_it_a_get(status: bytes) -> None:
+    with answering(lambda _: [answer(b"", b"Location: /b", status=status)]) as server:
+        assert transfer.send(asked(server, method="PUT", body=b"1")).status == int(status[:3])
+    assert len(server.requests) == 1
+
+
+def test_a_change_is_redirected_on_the_same_server_alone() -> None:
+    def script(request: bytes) -> list[bytes]:
+        moved = answer(b"", b"Location: /b", status=b"307 Temporary")
+        return [answer(request.partition(b"\r\n\r\n")[2]) if b" /b " in request else moved]
+
+    with answering(script) as server:
+        assert transfer.send(asked(server, method="PUT", body=b"123")).body == b"123"
+        elsewhere = answer(b"", b"Location: %s/b" % server.address.encode(), status=b"308 Permanent")
+        with answering(lambda _: [elsewhere]) as first, pytest.raises(UnavailableError, match="to another server"):
+            transfer.send(asked(first, method="PUT", body=b"123"))
+    assert len(server.requests) == 2
+
+
+def test_an_authorization_is_for_one_server_and_netrc_is_only_read_if_that_is_wanted(
+    netrc: Callable[[str], None],
+) -> None:
+    netrc("machine 127.0.0.1 login other password other\n")
+    with answering(files({"/b": b"1"})) as other, answering(lambda _: [redirect(f"{other.address}/b")]) as server:
+        transfer.send(asked(server, authorization="Bearer secret", netrc=False))
+        transfer.send(asked(server, netrc=False))
+    assert [b"Authorization: Bearer secret" in request for request in server.requests] == [True, False]
+    assert not [request for request in [*server.requests, *other.requests] if b"Basic" in request]
+    assert not [request for request in other.requests if b"Authorization" in request]
+
+
+def test_a_way_back_does_not_bring_the_authorization_back() -> None:
+    def script(request: bytes) -> list[bytes]:
+        return [redirect(f"{other.address}/b") if b" /a " in request else answer(b"1")]
+
+    with (
+        answering(lambda _: [redirect(f"{server.address}/c")]) as other,
+        answering(script) as server,
+    ):
+        assert transfer.send(asked(server, authorization="Bearer secret", netrc=False)).body == b"1"
+    assert [b"secret" in request for request in server.requests] == [True, False]
+
+
+def in_turn(*answers: bytes) -> Script:
+    """Give each answer once, and the last one for ever."""
+    left = list(answers)
+    return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
+
+
+BUSY = answer(b"", status=b"503 Busy")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
+@pytest.mark.parametrize("first", [BUSY, answer(b"", status=b"429 Slow down"), answer(b"", status=b"500 Oh"), b""])
+def test_what_is_safe_to_repeat_is_repeated(method: str, first: bytes) -> None:
+    with answering(in_turn(first, answer(b""))) as server:
+        assert transfer.send(asked(server, method=method, body=b"1" * (method == "PUT"))).status == 200
+    assert len(server.requests) == 2
+    assert server.requests[0] == server.requests[1]
+
+
+def test_what_is_not_safe_to_repeat_is_only_repeated_if_the_server_did_not_take_it() -> None:
+    with answering(in_turn(BUSY, answer(b""))) as server:
+        assert transfer.send(asked(server, method="POST")).status == 503
+    with answering(in_turn(b"", answer(b""))) as server, pytest.raises(transfer.BrokenOffError):
+        transfer.send(asked(server, method="POST"))
+    with answering(in_turn(answer(b"", status=b"429 Slow down"), answer(b""))) as server:
+        assert transfer.send(asked(server, method="POST")).status == 200
+    with answering(in_turn(BUSY, answer(b""))) as server:
+        assert transfer.send(asked(server, method="POST", repeatable=True)).status == 200
+
+
+def test_a_server_that_stays_busy_is_given_up_soon() -> None:
+    with answering(lambda _: [BUSY]) as server:
+        found = transfer.send(asked(server))
+        assert "the server is busy (HTTP 503) (try again later)" in str(asked(server).unexpected(found))
+    assert len(server.requests) == 4
+
+
+AFTER = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: %s\r\n\r\n"
+
+
+def test_a_busy_server_says_how_long_to_wait() -> None:
+    begun = time.monotonic()
+    with answering(in_turn(AFTER % b"1", answer(b"1"))) as server:
+        assert transfer.send(asked(server)).body == b"1"
+    assert time.monotonic() - begun >= 1
+
+
+@pytest.mark.parametrize("text", [b"60", b"Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_server_that_asks_for_more_time_than_there_is_is_not_waited_for(text: bytes) -> None:
+    begun = time.monotonic()
+    with answering(lambda _: [AFTER % text]) as server:
+        found = transfer.send(asked(server))
+    assert time.monotonic() - begun < 1
+    assert (found.status, len(server.requests)) == (503, 1)
+    assert ("in 60 seconds" in str(asked(server).unexpected(found))) == (text == b"60")
+
+
+@pytest.mark.parametrize(
+    "text", [b"-1", b"9" * 5000, b"x", b"", "\u0662".encode(), b"Fri, 99 Dec 2100 23:59:59 GMT", b"1e9"]
+)
+def test_an_odd_time_to_wait_is_none(text: bytes) -> None:
+    with answering(in_turn(AFTER % text, answer(b"1"))) as server:
+        assert transfer.send(asked(server)).body == b"1"
+
+
+def test_a_stream_begins_where_it_is_asked_to_whether_or_not_the_server_knows_parts() -> None:
+    body = bytes(range(256)) * 1000
+
+    def script(request: bytes) -> list[bytes]:
+        begin = 200_001
+        part = answer(body[begin:], b"Content-Range: bytes %d-255999/256000" % begin, status=b"206 Partial Content")
+        return [part if b" /a " in request and b"Range: bytes=%d-" % begin in request else answer(body)]
+
+    with answering(script) as server:
+        for url in ("a", "b"):
+            for offset in (0, 200_001):
+                request = asked(server, url=f"{server.address}/{url}", limit=0)
+                found, pieces = transfer.stream(request, offset=offset)
+                assert (b"".join(pieces), found.status) == (body[offset:], 206 if url == "a" and offset else 200)
+
+
+def test_a_stream_of_another_part_is_refused() -> None:
+    part = answer(b"x", b"Content-Range: bytes 0-0/5", status=b"206 Partial Content")
+    with answering(lambda _: [part]) as server, pytest.raises(UnavailableError, match="another part"):
+        transfer.stream(asked(server), offset=4)
+
+
+def test_a_stream_that_breaks_off_says_so_after_what_arrived() -> None:
+    with answering(lambda _: [CUT["half a body"]]) as server:
+        _, pieces = transfer.stream(asked(server))
+        assert next(pieces) == b"half"
+        with pytest.raises(transfer.BrokenOffError):
+            next(pieces)
+
+
+def test_a_stream_that_is_refused_has_no_pieces() -> None:
+    with answering(files({})) as server:
+        found, pieces = transfer.stream(asked(server))
+    assert (found.status, list(pieces)) == (404, [])
+
+
+@pytest.mark.parametrize("name", ["a body", "chunks", "a body with its length"])
+def test_a_stream_ends_at_the_deadline(name: str) -> None:
+    with answering(SLOW[name]) as server:
+        _, pieces = transfer.stream(asked(server, patience=0.4))
+        with pytest.raises(UnavailableError, match="in time"):
+            list(pieces)
+
+
+def test_a_stream_that_is_left_early_closes_its_connection() -> None:
+    with answering(for_ever(HEAD + b"\r\n", bytes(100_000), slow=False)) as server:
+        _, pieces = transfer.stream(asked(server))
+        next(pieces)
+        pieces.close()  # type: ignore[attr-defined]
+        time.sleep(0.2)
+        sent = server.sent
+        time.sleep(0.1)
+        assert server.sent == sent

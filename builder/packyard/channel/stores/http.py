@@ -47,18 +47,16 @@ class HTTPStore:
         check_key(key)
         request = transfer.Request(
             url=self._base + quote(key),
-            credentials=self._credentials,
+            authorization=transfer.basic(*self._credentials) if self._credentials else "",
             place=self._base + key,
             limit=limit,
             patience=self._patience,
         )
-        answer = transfer.get(request)
+        answer = transfer.send(request)
         if answer.status in (404, 410):
             raise NotFoundError(Problem("not found", file=request.place))
-        if answer.status in (401, 403):
-            raise request.refusal(f"access denied (HTTP {answer.status})", "check user and password")
         if answer.status != 200:
-            raise request.refusal(f"the server answers HTTP {answer.status}", "try again later")
+            raise request.unexpected(answer)
         return answer.body
 
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002

@@ -1,90 +1,184 @@
-"""One GET request over HTTP that ends after so many seconds and so many bytes, whatever the server does.
+"""The one way to a web server: a request ends after so many seconds and so many bytes, whatever the server does.
 
-A `_Meter` counts and times everything that is read from the connection: status lines, headers, ``100 Continue``, chunk
-headers, trailers and the body. The request runs in a thread that the caller waits for no longer than the patience
-allows: name lookups cannot be interrupted otherwise. Redirections are followed here, and their bodies are not read.
+A `Meter` counts and times everything that is read. The request runs in a thread that the caller waits for no longer
+than the patience allows: name lookups cannot be interrupted otherwise. Redirections are followed here, their bodies are
+not read, and no other server gets the credentials. What is safe to repeat is repeated a few times where the server is
+busy or the connection breaks off.
 """
 
 from __future__ import annotations
 
 import http.client
 import io
+import random
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as OverdueError
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
+from packyard.channel.stores.meter import CHUNK, Adapter, Meter
 from packyard.channel.stores.store import TooLongError
 from packyard.errors import PackyardError, Problem, UnavailableError
 
-_CHUNK = 64 * 1024
-_CONNECT = 10.0  # seconds
-_SPEED, _WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
 _REDIRECTIONS = 10
 _LOOK = "check the address and the network, then run again"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Bytes beside the body: of status lines, headers and trailers; and of chunk headers, for each byte of the body.
-_FRAME, _FRAME_SHARE = 256 * 1024, 1 / 16
+_SAFE = ("GET", "HEAD", "PUT", "DELETE")  # to repeat: twice has the effect of once
+_TOO_MANY = 429
+_BUSY = (_TOO_MANY, 500, 502, 503, 504)
+_MOVED_AS_IT_IS = (307, 308)  # with the same method and body
+_MOVED = (301, 302, 303, *_MOVED_AS_IT_IS)
+_WAITS = (0.1, 0.3, 1.0)  # seconds before each repetition, unless the server says how long
+_MESSAGE = 64 * 1024  # bytes of what a server says of an error
 
+_EARLY = "the server closed the connection early"
 #: What failed, in our words: the libraries' messages may show the address with its password.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached"),
     ((TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError), "the server did not answer in time"),
     ((ssl.SSLError, requests.exceptions.SSLError), "the server's certificate is not trusted, or TLS failed"),
     ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses"),
-    ((ConnectionError, http.client.IncompleteRead), "the server closed the connection early"),
+    ((ConnectionError, http.client.IncompleteRead), _EARLY),
     ((http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError), "the server sent an invalid response"),
     ((OSError,), "the server cannot be reached"),
 )
 
 _T = TypeVar("_T")
+_Found = tuple["Answer", Iterator[bytes]]
+
+
+class BrokenOffError(UnavailableError):
+    """A transfer ended before its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The last answer of a server; its body is only read if the status is 200."""
+    """The last answer of a server, from the address ``url``; the names of its headers are in lower case.
+
+    The body of an answer that is no success is what the server says of it, if that is short, or empty.
+    """
 
     status: int
+    url: str
+    headers: Mapping[str, str]
     body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """An address, its credentials apart; what messages call it; and the bounds."""
+    """A method and an address, its credentials apart; what messages call it; and the bounds.
+
+    ``authorization`` is the value of that header, for the server of the address alone; where there is none, and
+    ``netrc`` says so, a server gets what ``~/.netrc`` has for it. ``repeatable``: whether the request may be sent
+    again; by default that depends on the method.
+    """
 
     url: str
-    credentials: tuple[str, str] | None = field(repr=False)
     place: str
     limit: int
     patience: float
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
+    authorization: str = field(default="", repr=False)
+    netrc: bool = True
+    repeatable: bool | None = None
 
     def refusal(self, message: str, hint: str = _LOOK) -> UnavailableError:
         """Return the error to raise."""
         return UnavailableError(Problem(message, file=self.place, hint=hint))
+
+    def broken_off(self, message: str = _EARLY) -> BrokenOffError:
+        """Return the error to raise where less arrives than was announced."""
+        return BrokenOffError(Problem(message, file=self.place, hint="run again"))
 
     def late(self) -> UnavailableError:
         """Return the error to raise when time is up."""
         hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
         return self.refusal(f"the server did not answer in time ({self.patience:g} seconds)", hint)
 
+    def unexpected(self, answer: Answer) -> UnavailableError:
+        """Return the error to raise for an answer that is no success."""
+        if answer.status in (401, 403):
+            return self.refusal(f"access denied (HTTP {answer.status})", "check user and password")
+        if answer.status in (_TOO_MANY, 503):
+            asked = answer.headers.get("retry-after", "")
+            wait = f" in {asked} seconds" if asked.isdecimal() else " later"
+            return self.refusal(f"the server is busy (HTTP {answer.status})", f"try again{wait}")
+        return self.refusal(f"the server answers HTTP {answer.status}", "try again later")
 
-def get(request: Request) -> Answer:
-    """Send the request, follow redirections, and return the answer, or raise `UnavailableError`."""
+
+def send(request: Request) -> Answer:
+    """Send the request, follow redirections, and return the answer with its body, or raise `UnavailableError`."""
+    return _repeated(request, _whole)[0]
+
+
+def stream(request: Request, *, offset: int = 0) -> tuple[Answer, Iterator[bytes]]:
+    """Send the request, and return the answer and the pieces of its body from an offset, however long it is.
+
+    Where the transfer breaks off, the iterator raises `BrokenOffError`. An answer other than 200 or 206 has no pieces.
+    """
+    if offset:
+        request = replace(request, headers={**request.headers, "Range": f"bytes={offset}-"})
+    return _repeated(request, partial(_streamed, offset=offset))
+
+
+def basic(user: str, password: str) -> str:
+    """Return the authorization of a user by a password."""
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return what says which server an address is of: scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
+
+
+def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Found:
+    """Make a call, and make it again where that is safe and may help."""
+    meter = Meter(request.patience, request.refusal, request.late)
+    safe = request.method in _SAFE if request.repeatable is None else request.repeatable
+    for pause in (*_WAITS, None):
+        try:
+            found = _within(meter.left(), partial(call, request, meter))
+        except OverdueError as error:
+            raise request.late() from error
+        except BrokenOffError:
+            if not safe or pause is None or pause > meter.left():
+                raise
+        else:
+            answer = found[0]
+            if answer.status not in _BUSY or pause is None or not (safe or answer.status == _TOO_MANY):
+                return found
+            pause = _retry_after(answer, pause)
+            if pause > meter.left():
+                return found
+        time.sleep(pause * random.uniform(1, 1.5))
+    raise AssertionError("the last time returns or raises")
+
+
+def _retry_after(answer: Answer, pause: float) -> float:
+    """Return the seconds that a busy server asks to wait, or the pause that we choose."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdecimal() and len(text) < 10:
+        return max(int(text), pause)
     try:
-        return _within(request.patience, partial(_follow, request))
-    except OverdueError as error:
-        raise request.late() from error
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), pause)
+    except (ValueError, TypeError, OverflowError, IndexError):  # from the standard library, for odd dates
+        return pause
 
 
 def _within(seconds: float, call: Callable[[], _T]) -> _T:
@@ -101,69 +195,125 @@ def _within(seconds: float, call: Callable[[], _T]) -> _T:
     return outcome.result(seconds)
 
 
-def _follow(request: Request) -> Answer:
-    meter = _Meter(request)
-    url, credentials = request.url, request.credentials
+def _whole(request: Request, meter: Meter) -> _Found:
+    with _opened(request, meter) as (answer, response):
+        return replace(answer, body=_body(request, answer, response, meter)), iter(())
+
+
+def _streamed(request: Request, meter: Meter, *, offset: int) -> _Found:
+    connection = ExitStack()
+    answer, response = connection.enter_context(_opened(request, meter))
+    if answer.status in (200, 206):
+        skip = 0 if answer.status == 206 else offset
+        if answer.status == 206 and not answer.headers.get("content-range", "").startswith(f"bytes {offset}-"):
+            connection.close()
+            raise request.refusal("the server sent another part than the one that was asked for")
+        return answer, _pieces(request, answer, response, meter, connection, skip)
+    connection.close()
+    return answer, iter(())
+
+
+def _pieces(
+    request: Request, answer: Answer, response: requests.Response, meter: Meter, connection: ExitStack, skip: int
+) -> Iterator[bytes]:
+    """Yield the body in pieces but for its first bytes, and close the connection."""
+    expected, arrived = _length(request, answer), 0
+    with connection:
+        while chunk := response.raw.read(CHUNK, decode_content=False):
+            meter.allow(len(chunk))
+            arrived += len(chunk)
+            if skip < len(chunk):
+                yield chunk[skip:]
+            skip = max(0, skip - len(chunk))
+        if expected not in (None, arrived):
+            raise request.broken_off(f"{arrived} of {expected} bytes arrived")
+
+
+@contextmanager
+def _opened(request: Request, meter: Meter) -> Iterator[tuple[Answer, requests.Response]]:
+    """Send the request and follow redirections; the body of the last answer can be read until the block ends."""
+    url, safe, authorization = request.url, request.method in ("GET", "HEAD"), request.authorization
     for _ in range(_REDIRECTIONS + 1):
-        answer = _ask(request, meter, url, credentials)
-        if isinstance(answer, Answer):
-            return answer
-        target = _target(request, url, answer)
-        if _origin(urlsplit(target)) != _origin(urlsplit(url)):
-            credentials = None
+        with _asked(request, meter, url, authorization) as response:
+            location = response.headers.get("Location") if response.status_code in _MOVED else None
+            if location is None or not (safe or response.status_code in _MOVED_AS_IT_IS):
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                yield Answer(status=response.status_code, url=url, headers=headers), response
+                return
+        target = _target(request, url, location)
+        if origin(target) != origin(url):
+            authorization = ""
+            if not safe:
+                raise request.refusal("the server redirects a change to another server", _LOOK)
         url = target
     raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
 
 
-def _ask(request: Request, meter: _Meter, url: str, credentials: tuple[str, str] | None) -> Answer | str:
-    """Send one request, and return the answer, or the target of a redirection."""
-    with requests.Session() as session, _Adapter(meter) as adapter:
-        auth: Any = tuple(text.encode() for text in credentials) if credentials else None
+@contextmanager
+def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iterator[requests.Response]:
+    """Send one request; the body of the answer can be read until the block ends."""
+    headers = {"Accept-Encoding": "identity", **request.headers}
+    if authorization:
+        headers["Authorization"] = authorization
+    auth = None if request.netrc and not authorization else _as_it_is  # any callable keeps requests from ~/.netrc
+    with requests.Session() as session, Adapter(meter) as adapter:
         try:
-            asked = requests.Request("GET", url, headers={"Accept-Encoding": "identity"}, auth=auth)
-            prepared = session.prepare_request(asked)  # without credentials, those of ~/.netrc
+            data = meter.sending(request.body) if request.body else None
+            asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
+            prepared = session.prepare_request(asked)
             settings: Any = session.merge_environment_settings(url, {}, True, None, None)
         except Exception as error:
             raise request.refusal("the request cannot be made", "check the address") from error
         meter.begin()
         try:
             with adapter.send(prepared, timeout=meter.timeouts(), **settings) as response:
-                if target := session.get_redirect_target(response):
-                    return target
-                if response.status_code != 200:
-                    return Answer(status=response.status_code)
-                return Answer(status=200, body=_body(request, response, meter))
+                yield response
         except PackyardError:
             raise
         except Exception as error:  # the libraries raise many kinds for what a server sends
-            raise request.refusal(_reason(error)) from error
+            reason = _reason(error)
+            raise (request.broken_off() if reason == _EARLY else request.refusal(reason)) from error
 
 
-def _body(request: Request, response: requests.Response, meter: _Meter) -> bytes:
+def _as_it_is(prepared: requests.PreparedRequest) -> requests.PreparedRequest:
+    return prepared
+
+
+def _body(request: Request, answer: Answer, response: requests.Response, meter: Meter) -> bytes:
     """Return the body as it was sent, without decoding it."""
-    length = response.headers.get("Content-Length")
+    if request.method == "HEAD":
+        return b""
+    expected, success = _length(request, answer), 200 <= answer.status < 300
+    if not success and (expected is None or expected > _MESSAGE):
+        return b""
+    limit = request.limit if success else _MESSAGE
+    body = io.BytesIO()
+    while (expected or 0) <= limit and (chunk := response.raw.read(CHUNK, decode_content=False)):
+        body.write(chunk)
+        meter.allow(len(chunk))
+        if body.tell() > limit:
+            break
+    if max(body.tell(), expected or 0) > limit:
+        problem = f"is larger than {limit} bytes"
+        raise TooLongError(Problem(problem, file=request.place, hint="is this a channel?"))
+    if expected not in (None, body.tell()):
+        raise request.broken_off(f"{body.tell()} of {expected} bytes arrived")
+    return body.getvalue()
+
+
+def _length(request: Request, answer: Answer) -> int | None:
+    """Return how many bytes the server announces."""
+    length = answer.headers.get("content-length")
     sizes = set() if length is None else {part.strip() for part in length.split(",")}
     if len(sizes) > 1 or any(not size.isascii() or not size.isdecimal() or len(size) > 19 for size in sizes):
         raise request.refusal("the server sent an invalid Content-Length", _LOOK)
-    expected = int(sizes.pop()) if sizes else None
-    body = io.BytesIO()
-    while (expected or 0) <= request.limit and (chunk := response.raw.read(_CHUNK, decode_content=False)):
-        body.write(chunk)
-        meter.allow(len(chunk))
-        if body.tell() > request.limit:
-            break
-    if max(body.tell(), expected or 0) > request.limit:
-        problem = f"is larger than {request.limit} bytes"
-        raise TooLongError(Problem(problem, file=request.place, hint="is this a channel?"))
-    if expected not in (None, body.tell()):
-        raise request.refusal(f"{body.tell()} of {expected} bytes arrived", "run again")
-    return body.getvalue()
+    return int(sizes.pop()) if sizes else None
 
 
 def _target(request: Request, url: str, location: str) -> str:
     """Return the target of a redirection without user and password."""
     try:
-        target = urlsplit(urljoin(url, location))
+        target = urlsplit(urljoin(url, location.encode("latin-1").decode()))
         host, _ = target.hostname, target.port
     except ValueError as error:
         raise request.refusal("the server sent an invalid Location", _LOOK) from error
@@ -172,111 +322,6 @@ def _target(request: Request, url: str, location: str) -> str:
     if url.startswith("https:") and target.scheme != "https":
         raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
     return target._replace(netloc=target.netloc.rpartition("@")[2], fragment="").geturl()
-
-
-def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
-    return parts.scheme, parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
-
-
-class _Meter:
-    """Enforces the bounds of one request: raises `UnavailableError` when one is exceeded."""
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._end = time.monotonic() + request.patience
-        self._window_end = time.monotonic() + _WINDOW
-        self._in_window = 0
-        self._left = 0
-
-    def begin(self) -> None:
-        """Allow the status line, headers and trailers of one answer."""
-        self._left = _FRAME + 2 * _CHUNK
-
-    def allow(self, count: int) -> None:
-        """Allow more bytes, after so many bytes of the body arrived."""
-        self._left += int(count * (1 + _FRAME_SHARE))
-
-    def timeouts(self) -> tuple[float, float]:
-        """Return the seconds that are left to connect, and to read."""
-        return min(_CONNECT, self.seconds()), self.seconds()
-
-    def seconds(self) -> float:
-        """Return how long the next read may take."""
-        now = time.monotonic()
-        if now >= self._window_end:
-            if self._in_window < _SPEED * _WINDOW:
-                raise self._request.refusal(f"the server sends less than {_SPEED} bytes a second", "try again later")
-            self._in_window, self._window_end = 0, now + _WINDOW
-        if now >= self._end:
-            raise self._request.late()
-        return min(self._end, self._window_end) - now
-
-    def count(self, count: int) -> None:
-        """Count bytes that were read."""
-        self._in_window += count
-        self._left -= count
-        if self._left < 0:
-            raise self._request.refusal("the server sends too many bytes of headers or chunk headers", _LOOK)
-
-
-class _Metered(io.RawIOBase):
-    """The bytes that a connection receives, counted and timed by a meter."""
-
-    def __init__(self, connection: Any, meter: _Meter) -> None:
-        self._connection = connection
-        self._raw = connection.makefile("rb", buffering=0)
-        self._meter = meter
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while True:
-            self._connection.settimeout(self._meter.seconds())
-            try:
-                count: int = self._connection.recv_into(buffer)
-            except TimeoutError:
-                continue  # the meter decides which bound was exceeded
-            self._meter.count(count)
-            return count
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _Response(http.client.HTTPResponse):
-    def __init__(self, connection: Any, *arguments: Any, meter: _Meter, **named: Any) -> None:
-        super().__init__(connection, *arguments, **named)
-        self.fp.close()
-        self.fp = io.BufferedReader(_Metered(connection, meter))
-
-
-class _Adapter(HTTPAdapter):
-    """Connects as `requests` does, through proxies too, and reads through a meter."""
-
-    def __init__(self, meter: _Meter) -> None:
-        super().__init__()
-        self._meter = meter
-
-    def __enter__(self) -> _Adapter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def get_connection_with_tls_context(self, *arguments: Any, **named: Any) -> Any:
-        """Return a pool whose connections read through the meter."""
-        pool: Any = super().get_connection_with_tls_context(*arguments, **named)
-        connect = pool.ConnectionCls
-
-        def metered(*arguments: Any, **named: Any) -> Any:
-            connection = connect(*arguments, **named)
-            connection.response_class = partial(_Response, meter=self._meter)
-            return connection
-
-        pool.ConnectionCls = metered
-        return pool
 
 
 def _reason(error: Exception) -> str:
