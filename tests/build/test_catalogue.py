@@ -17,10 +17,10 @@ import pytest
 import tiny
 import workspaces
 from packyard.build import catalogue
+from packyard.build.built import Built
 from packyard.build.catalogue import Packing, Settings
 from packyard.build.composing import Composing
 from packyard.build.draft import MARK
-from packyard.build.packed import Packed
 from packyard.bundle.bundle import Bundle
 from packyard.errors import PackyardError
 from running import COMMAND, done, environment, packyard
@@ -50,14 +50,14 @@ def root(tmp_path: Path) -> Path:
 def made_anew(root: Path, cache_dir: Path | None = None) -> object:
     """What a build of the package comes to: its bytes, or what is wrong."""
     try:
-        packed, fault = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
+        built = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
     except PackyardError as error:
         return str(error)
-    assert not fault
-    return packed
+    assert not built.fault
+    return built
 
 
-def found(root: Path, cache_dir: Path) -> Packed | None:
+def found(root: Path, cache_dir: Path) -> Built | None:
     """What is kept for this version; what is kept for any version rests on the same."""
     packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))
     packed, draft = packing.find(NAME), packing.find_draft(NAME)
@@ -178,16 +178,16 @@ def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     file.rename(root / "gone")
     assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
     (root / "gone").rename(file)
-    assert isinstance(made_anew(root, tmp_path / "cache"), Packed)
+    assert isinstance(made_anew(root, tmp_path / "cache"), Built)
 
 
 def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path) -> None:
     made_anew(root, tmp_path / "cache")
     other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
     assert Packing(other).find_draft(NAME)
-    packed, fault = Packing(other)(NAME)
-    assert not fault
-    anew, _ = Packing(Settings(root_dir=root, version="1.1"))(NAME)
+    packed = Packing(other)(NAME)
+    assert not packed.fault
+    anew = Packing(Settings(root_dir=root, version="1.1"))(NAME)
     assert packed == anew == Packing(other).find(NAME)
     readme = {member.path: member.data for member in Bundle.open(packed.data).members}["README.md"]
     assert b"1.1" in readme
@@ -212,11 +212,11 @@ def test_results_that_changed_places_in_the_cache_are_made_anew(tmp_path: Path) 
 def test_a_result_of_another_version_is_not_what_was_asked_for(tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "ws")
     several = [Settings(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
-    packed, _ = Packing(several[1])("p")
+    packed = Packing(several[1])("p")
     packing = Packing(several[0])
     packing.kept.keep(("bundle", "p", "1.0"), [], packed.to_bytes)
     assert packing.find("p") is None
-    assert packing("p")[0].version == "1.0"
+    assert packing("p").version == "1.0"
 
 
 def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp
     assert first == made_anew(root)
     other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
     assert Packing(other).find_draft(NAME) is None
-    packed, _ = Packing(other)(NAME)
-    assert isinstance(first, Packed)
+    packed = Packing(other)(NAME)
+    assert isinstance(first, Built)
     readmes = [member.data for item in (first, packed) for member in Bundle.open(item.data).members
                if member.path == "README.md"]  # fmt: skip
     assert [b"it is the first one" in data for data in readmes] == [True, False]

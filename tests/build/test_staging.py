@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from faults import KILLS, content, kills
 from packyard.build import tree
-from packyard.build.packed import Packed
+from packyard.build.built import Built
 from packyard.build.staging import set_aside, staging
 from packyard.bundle import bundle
 from packyard.bundle.archive import Member
+from packyard.bundle.manifest import Manifest
+from packyard.errors import ConflictError
 
 pytestmark = pytest.mark.slow
 
 NAME = "bert-k8s"
 
 
-def packed(version: str) -> Packed:
+def packed(version: str) -> Built:
     """Return a bundle of a few files, all of which say the version."""
     members = [Member(path=f"folder/{number}.yaml", data=f"version: {version}\n".encode()) for number in range(20)]
-    return Packed.of(bundle.build(NAME, version, members, use_cases={}, model={}))
+    return Built.of(bundle.build(Manifest(name=NAME, version=version, use_cases={}, model={}), members))
 
 
-def build(out_dir: Path, item: Packed) -> None:
+def build(out_dir: Path, item: Built) -> None:
     with staging(out_dir) as stage_dir:
         if tree.stage(item, out_dir, stage_dir):
             tree.settle([NAME], out_dir, stage_dir)
@@ -62,12 +65,13 @@ CHANGES = {
 def test_a_build_is_in_place_as_long_as_nothing_in_it_is_another(change: str, tmp_path: Path) -> None:
     item = packed("1.0")
     build(tmp_path, item)
-    assert tree.is_in_place(item.manifest, tmp_path / NAME)
-    assert not tree.is_in_place(packed("2.0").manifest, tmp_path / NAME)
+    assert tree.find_build(tmp_path / NAME) == item.manifest != packed("2.0").manifest
     (tmp_path / "link").symlink_to(NAME)
-    assert not tree.is_in_place(item.manifest, tmp_path / "link")
+    with pytest.raises(ConflictError):
+        tree.find_build(tmp_path / "link")
     CHANGES[change](tmp_path / NAME)
-    assert not tree.is_in_place(item.manifest, tmp_path / NAME)
+    with pytest.raises(ConflictError) if change != "nothing left" else nullcontext():
+        assert tree.find_build(tmp_path / NAME) is None
 
 
 def test_what_a_live_build_staged_is_left_alone(tmp_path: Path) -> None:

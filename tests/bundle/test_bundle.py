@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.bundle import Bundle, build
+from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, compress, decompress, pack, read
 from packyard.bundle.manifest import FILE, ShippedUseCase
 from packyard.digest import Digest
@@ -18,7 +18,8 @@ USE_CASES = {"single-node": ShippedUseCase(setters={})}
 
 
 def bert(**changes: str) -> Bundle:
-    return build(**{"name": "bert", "version": "1.0", **changes}, members=MEMBERS, use_cases=USE_CASES, model={})
+    described = Manifest(**{"name": "bert", "version": "1.0", **changes}, use_cases=USE_CASES, model={})
+    return build(described, MEMBERS)
 
 
 def test_opening_what_was_built_gives_the_same_bundle() -> None:
@@ -71,4 +72,4 @@ def test_refuses_to_build_under_a_bad_name_or_version(changes: dict[str, str]) -
 
 def test_refuses_to_build_with_a_manifest_of_somebody_else() -> None:
     with pytest.raises(InputError, match=r"packyard\.json is written by packyard"):
-        build("bert", "1.0", [Member(path=FILE, data=b"{}")], use_cases={}, model={})
+        build(bert().manifest, [Member(path=FILE, data=b"{}")])

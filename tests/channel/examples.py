@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import replace
 
-from packyard.bundle import Bundle, build
+from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, decompress
 from packyard.bundle.manifest import ShippedUseCase
 from packyard.channel.stores import Store
@@ -17,13 +17,9 @@ from packyard.files.regular import LIMIT
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
     """Return a bundle whose README says ``text``."""
-    return build(
-        name,
-        version,
-        [Member(path="README.md", data=text.encode())],
-        use_cases={"single-node": ShippedUseCase(setters={})},
-        model={"framework": "pytorch"},
-    )
+    use_cases = {"single-node": ShippedUseCase(setters={})}
+    described = Manifest(name=name, version=version, use_cases=use_cases, model={"framework": "pytorch"})
+    return build(described, [Member(path="README.md", data=text.encode())])
 
 
 def compressed_otherwise(original: Bundle) -> Bundle:

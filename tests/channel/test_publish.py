@@ -14,6 +14,7 @@ import pytest
 from channel.examples import FailingStore, bundle, compressed_otherwise
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import build
+from packyard.bundle.manifest import Manifest
 from packyard.channel import fetch, index, publish
 from packyard.channel.entry import IndexEntry
 from packyard.channel.stores.directory import DirectoryStore
@@ -61,7 +62,8 @@ def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
     size, files = 1_000_000, []
     for number in range(10):
         data = random.Random(number).randbytes(size)
-        made = build(f"p-{number}", "1.0", [Member(path="data", data=data)], use_cases={}, model={})
+        described = Manifest(name=f"p-{number}", version="1.0", use_cases={}, model={})
+        made = build(described, [Member(path="data", data=data)])
         files.append(tmp_path / f"{number}.tar.gz")
         files[-1].write_bytes(made.data)
     del made, data

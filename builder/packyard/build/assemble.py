@@ -8,7 +8,7 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.source import fragments, scripts
 from packyard.source import package as packages
-from packyard.source.compose import ComposedPackage, compose
+from packyard.source.compose import compose
 from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 
@@ -20,46 +20,18 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 def draft(workspace: Workspace, name: str, version: str) -> Draft:
     """Compose a package; the draft holds for every version if its README does nothing but print the version."""
-    return _draft(workspace, compose(workspace, packages.read(workspace, name)), version)
-
-
-def _draft(workspace: Workspace, composed: ComposedPackage, version: str) -> Draft:
-    package = composed.package
-    sources, memo = workspace.sources, workspace.sources.memo
+    composed = compose(workspace, packages.read(workspace, name))
+    package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
-    described = describe.use_cases(composed, memo)
+    texts = fragments.find(sources, package)
+    shown = MARK if readme.only_prints("version", texts, memo) else version
+    described = describe.manifest(workspace, composed, objects, shown)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
     members += _own_files(sources, package)
-    texts = fragments.find(sources, package)
-    is_open = readme.only_prints("version", texts, memo)
-    context = {
-        "name": package.name,
-        "version": MARK if is_open else version,
-        "prefix": workspace.prefix,
-        "model": package.model,
-        "presets": composed.presets,
-        **documented.context(composed, objects, described),
-    }
+    context = documented.context(workspace.prefix, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
-    return Draft(
-        name=package.name,
-        version="" if is_open else version,
-        model=package.model,
-        members=tuple(members),
-        use_cases={f"{workspace.prefix}/{path}": item for path, item in described.items()},
-        images=describe.images(composed, objects),
-        moved=_moved(workspace, composed),
-        idle=composed.idle,
-    )
-
-
-def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
-    """Return the replacement of each former setter that the package no longer has."""
-    known = {name for item in composed.use_cases for name in item.definitions.setters}
-    known.update(composed.options.definitions.setters)
-    moved = {**workspace.moved, **composed.package.moved}
-    return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}
+    return Draft(manifest=described, members=tuple(members), idle=composed.idle)
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:

@@ -6,18 +6,16 @@ All or nothing: if one package is refused, none is written, and everything that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.build import tree
-from packyard.build.draft import Draft
-from packyard.build.packed import Packed
+from packyard.build.built import Built
+from packyard.build.draft import MARK, Draft
 from packyard.build.staging import staging
 from packyard.bundle.archive import Member
-from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.source import whole, workspace
-from packyard.source.idle import Idle
 from packyard.source.sources import Observed
 from packyard.work import code, executor
 from packyard.work.cache import Cache
@@ -26,21 +24,6 @@ from packyard.work.kept import Fact, Found, Kept
 from packyard.work.memo import Memo
 
 _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """A bundle on disk; ``staged`` says whether it differs from the one in place, ``fault`` why it was not cached."""
-
-    name: str
-    version: str
-    digest: Digest
-    tar: Digest
-    size: int
-    staged: bool = True
-    options: tuple[str, ...] = ()
-    idle: Idle = field(default_factory=dict)
-    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,32 +74,33 @@ class Packing:
         self.memo = Memo()
         self.kept = kept(settings.root_dir, settings.cache_dir)
 
-    def __call__(self, name: str) -> tuple[Packed, str]:
-        """Return a package's bundle, and why it was not cached, if so."""
-        packed, _, fault = self.make(name)
-        return packed, fault
+    def __call__(self, name: str) -> Built:
+        """Return a package's bundle."""
+        return self.make(name)[0]
 
-    def make(self, name: str) -> tuple[Packed, Sequence[Member] | None, str]:
+    def make(self, name: str) -> tuple[Built, Sequence[Member] | None]:
         """Return what a call does, with the bundle's files where they are at hand."""
         found = self.find(name)
         if found is not None:
-            return found, None, ""
+            return found, None
         draft, facts = self._draft(name)
         bundle = draft.bundle(self.settings.version)
-        packed = Packed.of(bundle, draft.idle)
+        built = Built.of(bundle, draft.idle)
         words = ("bundle", name, self.settings.version)
-        return packed, bundle.members, "" if facts is None else self.kept.keep(words, facts, packed.to_bytes)
+        fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
+        return replace(built, fault=fault), bundle.members
 
-    def find(self, name: str) -> Packed | None:
+    def find(self, name: str) -> Built | None:
         """Return a package's bundle if it is in the cache."""
         asked = (name, self.settings.version)
-        found = self.kept.find(("bundle", *asked), Packed.parse)
+        found = self.kept.find(("bundle", *asked), Built.parse)
         return found.result if found and (found.result.name, found.result.version) == asked else None
 
     def find_draft(self, name: str) -> Found[Draft] | None:
         """Return a package as it was composed, for this version too, if it is in the cache."""
         found = self.kept.find(("draft", name), Draft.parse)
-        return found if found and (found.result.name, found.result.version) == (name, "") else None
+        described = found.result.manifest if found else None
+        return found if described and (described.name, described.version) == (name, MARK) else None
 
     def _draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""
@@ -129,7 +113,7 @@ class Packing:
         draft = assemble.draft(here, name, self.settings.version)
         if here.sources.torn:
             return draft, None
-        if not draft.version:
+        if draft.manifest.version == MARK:
             self.kept.keep(("draft", name), here.sources.facts, draft.to_bytes)
         return draft, here.sources.facts
 
@@ -148,13 +132,13 @@ class _Writing:
     folder: Path
 
     def __call__(self, name: str) -> Built:
-        packed, fault = self.packing(name)
+        built = self.packing(name)
         file = self.folder / f"{name}.tar.gz"
         try:
-            file.write_bytes(packed.data)
+            file.write_bytes(built.data)
         except OSError as error:
             raise UnavailableError(f"{file}: {error.strerror or error}") from error
-        return _built(packed, fault)
+        return replace(built, data=b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +150,5 @@ class _Staging:
     stage_dir: Path
 
     def __call__(self, name: str) -> Built:
-        packed, members, fault = self.packing.make(name)
-        return _built(packed, fault, staged=tree.stage(packed, self.out_dir, self.stage_dir, members))
-
-
-def _built(packed: Packed, fault: str, *, staged: bool = True) -> Built:
-    return Built(
-        name=packed.name,
-        version=packed.version,
-        digest=Digest.of(packed.data),
-        tar=packed.tar,
-        size=len(packed.data),
-        staged=staged,
-        options=packed.options,
-        idle=packed.idle,
-        fault=fault,
-    )
+        built, members = self.packing.make(name)
+        return replace(built, data=b"", staged=tree.stage(built, self.out_dir, self.stage_dir, members))

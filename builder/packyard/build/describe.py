@@ -1,34 +1,55 @@
-"""What packyard.json says of a directory that users deploy: its setters' shipped values, and what it requires."""
+"""What packyard.json says of a package: what its use cases require, the values that they are shipped with, images."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.build import requirements
-from packyard.bundle.manifest import ShippedUseCase, ShippedValue
+from packyard.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.dataclass import replace
 from packyard.kubernetes.images import find as find_images
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Setter
 from packyard.setters.plan import set_fields
 from packyard.source.compose import Composed, ComposedPackage, values
+from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
 
 
-def use_cases(composed: ComposedPackage, memo: Memo) -> dict[str, ShippedUseCase]:
-    """Describe the use cases of a package and its folder of options, by their paths."""
-    found = {item.use_case.path: _use_case(item, memo) for item in composed.use_cases}
+def manifest(
+    workspace: Workspace,
+    composed: ComposedPackage,
+    objects: Mapping[str, Sequence[Mapping[str, object]]],
+    version: str,
+) -> Manifest:
+    """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
+    found = {item.use_case.path: _use_case(item, workspace.sources.memo) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
         found[OPTIONS] = ShippedUseCase(setters=_values(composed.options.definitions.setters))
-    return found
+    return Manifest(
+        name=composed.package.name,
+        version=version,
+        model=composed.package.model,
+        images=_images(composed, objects),
+        moved=_moved(workspace, composed),
+        use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
+    )
 
 
-def images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
-    """Return the images that a package pulls, sorted; ``objects`` are those of its use cases by their paths."""
+def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
+    """Return the images that a package pulls, sorted."""
     found = {image for each in objects.values() for image in find_images(each)}
     for each in composed.options.all:
         found.update(_images_in(each.values))
     return tuple(sorted(found))
+
+
+def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
+    """Return the replacement of each former setter that the package no longer has."""
+    known = {name for item in composed.use_cases for name in item.definitions.setters}
+    known.update(composed.options.definitions.setters)
+    moved = {**workspace.moved, **composed.package.moved}
+    return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}
 
 
 def _images_in(values: Sequence[object]) -> Iterator[str]:

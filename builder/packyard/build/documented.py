@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.bundle.manifest import ShippedUseCase
+from packyard.bundle.manifest import Manifest, ShippedUseCase
 from packyard.kubernetes import images
 from packyard.kubernetes.lenient import mapping, text
 from packyard.setters.definition import Setter
@@ -79,18 +79,21 @@ class DocumentedOption:
 
 
 def context(
-    composed: ComposedPackage,
-    objects: Mapping[str, Sequence[Mapping[str, object]]],
-    described: Mapping[str, ShippedUseCase],
+    prefix: str, composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]], described: Manifest
 ) -> dict[str, object]:
-    """Return what fragments may ask of a composed package.
+    """Return what fragments may ask of a package whose use cases stand below a prefix.
 
-    By the paths of its use cases, ``objects`` are their objects as plain values, and ``described`` is what
-    packyard.json says of them.
+    ``objects`` are those of its use cases by their paths, as plain values; packyard.json says what is ``described``.
     """
     found = {item.use_case.path: item for item in composed.use_cases}
-    use_cases = [_use_case(item, objects[path], described[path]) for path, item in found.items()]
+    shipped = described.use_cases
+    use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in found.items()]
     return {
+        "name": described.name,
+        "version": described.version,
+        "prefix": prefix,
+        "model": described.model,
+        "presets": composed.presets,
         "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},

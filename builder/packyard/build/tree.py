@@ -6,14 +6,13 @@ New builds are staged beside their places, and then all of them are renamed: a f
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packyard.build import staging
-from packyard.build.packed import Packed
+from packyard.build.built import Built
 from packyard.bundle import archive, manifest
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
@@ -25,22 +24,22 @@ from packyard.files import paths, regular
 _HINT = "choose another --out, or move it away"
 
 
-def stage(packed: Packed, out_dir: Path, stage_dir: Path, members: Sequence[Member] | None = None) -> bool:
+def stage(built: Built, out_dir: Path, stage_dir: Path, members: Sequence[Member] | None = None) -> bool:
     """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes; say whether it was needed.
 
     ``members`` are those of the bundle, where they are at hand. Raises `ConflictError` where something else is there.
     """
-    name = packed.name
+    name = built.name
     tarball = out_dir / f"{name}.tar.gz"
-    is_there = is_in_place(packed.manifest, out_dir / name) or find_build(out_dir / name) == packed.manifest
-    if _is_tarball(packed, tarball) and is_there:
+    is_there = find_build(out_dir / name) == built.manifest
+    if _is_tarball(built, tarball) and is_there:
         return False
     try:
         stage_dir.mkdir(parents=True, exist_ok=True)
         for path in (stage_dir / name, stage_dir / tarball.name):  # what a worker left that died at it
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        archive.write(name, archive.read(packed.data, top=name) if members is None else members, stage_dir)
-        (stage_dir / tarball.name).write_bytes(packed.data)
+        archive.write(name, archive.read(built.data, top=name) if members is None else members, stage_dir)
+        (stage_dir / tarball.name).write_bytes(built.data)
     except OSError as error:
         raise UnavailableError(f"{error.filename or stage_dir}: {error.strerror or error}") from error
     return True
@@ -82,21 +81,6 @@ def write_folders(folders: Mapping[str, Mapping[str, bytes]], out_dir: Path) -> 
     return list(folders)
 
 
-def is_in_place(described: Digest, tree_dir: Path) -> bool:
-    """Say whether a folder is the untouched build whose manifest has this digest; `find_build` tells why it is not.
-
-    A manifest of that digest is one that we wrote, so that all it takes is to compare what it names with what is there.
-    """
-    try:
-        data = regular.read(tree_dir / manifest.FILE, limit=archive.LIMITS.file_size)
-        if tree_dir.is_symlink() or Digest.of(data) != described:
-            return False
-        expected = {**json.loads(data)["files"], manifest.FILE: described}
-        return expected == dict(_digests(str(tree_dir), ""))
-    except (OSError, PackyardError):
-        return False
-
-
 def _digests(folder: str, below: str) -> Iterator[tuple[str, Digest]]:
     """Yield path and digest of every file below a folder; links and what else is neither are refused."""
     with os.scandir(folder) as entries:
@@ -129,7 +113,7 @@ def find_build(tree_dir: Path) -> Digest | None:
     return Digest.of(data)
 
 
-def _is_tarball(packed: Packed, tarball: Path) -> bool:
+def _is_tarball(built: Built, tarball: Path) -> bool:
     """Say whether a tarball is there already; anything there but a bundle of the same name, or nothing, is refused."""
     if not os.path.lexists(tarball):
         return False
@@ -137,9 +121,9 @@ def _is_tarball(packed: Packed, tarball: Path) -> bool:
         if tarball.is_symlink():
             raise InputError("is a link")
         data = regular.read(tarball)
-        if data == packed.data or not data:  # an empty one is what a full disk leaves
+        if data == built.data or not data:  # an empty one is what a full disk leaves
             return bool(data)
-        if Bundle.open(data).manifest.name == packed.name:
+        if Bundle.open(data).manifest.name == built.name:
             return False
         raise InputError("is another package")
     except PackyardError as error:

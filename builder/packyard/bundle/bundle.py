@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.bundle import archive, manifest, reference
 from packyard.bundle.archive import Member
-from packyard.bundle.manifest import Manifest, ShippedUseCase
+from packyard.bundle.manifest import Manifest
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
-
-_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,33 +53,15 @@ class Bundle:
         return archive.write(self.manifest.name, self.members, into)
 
 
-def build(
-    name: str,
-    version: str,
-    members: Iterable[Member],
-    *,
-    use_cases: Mapping[str, ShippedUseCase],
-    model: Mapping[str, str],
-    images: Iterable[str] = (),
-    moved: Mapping[str, str] = _NOTHING,
-) -> Bundle:
-    """Pack files and a manifest that describes them. The same arguments give the same tar on every machine."""
-    reference.check_name(name)
-    reference.check_version(version)
+def build(described: Manifest, members: Iterable[Member]) -> Bundle:
+    """Pack files with a manifest, which gets their digests. The same arguments give the same tar on every machine."""
+    reference.check_name(described.name)
+    reference.check_version(described.version)
     files = list(members)
     if any(member.path == manifest.FILE for member in files):
         raise InputError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
-    described = Manifest(
-        name=name,
-        version=version,
-        model=model,
-        images=tuple(sorted(set(images))),
-        moved=moved,
-        files=manifest.file_digests(files),
-        use_cases=use_cases,
-    )
-    files.append(Member(path=manifest.FILE, data=described.to_bytes()))
-    tar = archive.pack(name, files)
+    described = replace(described, files=manifest.file_digests(files))
+    tar = archive.pack(described.name, [*files, Member(path=manifest.FILE, data=described.to_bytes())])
     return Bundle._read(tar, archive.compress(tar))
 
 

@@ -7,12 +7,12 @@ packed them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from packyard.bundle import record, reference
-from packyard.bundle.record import FaultError, Record, checked, digest, flag, list_of, map_of, text
+from packyard.bundle.record import FaultError, Record, checked, digest, flag, known, list_of, map_of, text
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
@@ -26,6 +26,14 @@ LIMIT = 4 * 1024 * 1024  # bytes; parsed, they take twenty times as much memory
 ShippedValue = str | tuple[str, ...] | None
 
 
+def _value(value: object) -> ShippedValue:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise FaultError("expected a text, a list of texts or null")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedUseCase:
     """The setters and requirements of one directory that users deploy.
@@ -34,33 +42,14 @@ class ShippedUseCase:
     is still to be set. The folder of a package's options has setters only.
     """
 
-    setters: Mapping[str, ShippedValue]
-    requires: tuple[str, ...] = ()
+    setters: Mapping[str, ShippedValue] = field(metadata=known(map_of(_value)))
+    requires: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, value: object) -> ShippedUseCase:
         """Read a use case from its JSON."""
-        fields = Record(value)
-        return cls(
-            setters=fields.take("setters", map_of(_value)),
-            requires=fields.take("requires", list_of(text), ()),
-            extra=fields.rest(),
-        )
-
-    @classmethod
-    def parse_old(cls, value: object) -> tuple[ShippedUseCase, tuple[str, ...]]:
-        """Read a use case of the older form, which described each setter in full; return it and its images."""
-        fields = Record(value)
-        setters, images = fields.take("setters", map_of(_old_value)), fields.take("images", list_of(text))
-        requires = fields.take("requirements", list_of(_old_requirement))
-        return cls(setters=setters, requires=requires, extra=fields.rest()), images
-
-    def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
-        requires = {"requires": list(self.requires)} if self.requires else {}
-        setters = {name: list(item) if isinstance(item, tuple) else item for name, item in self.setters.items()}
-        return {**requires, "setters": setters, **self.extra}
+        return Record(value).take_all(cls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +60,13 @@ class Manifest:
     full, keeps its bytes.
     """
 
-    name: str
-    version: str
-    model: Mapping[str, str]
-    files: Mapping[str, Digest]
-    use_cases: Mapping[str, ShippedUseCase]
-    images: tuple[str, ...] = ()
-    moved: Mapping[str, str] = field(default_factory=dict)
+    name: str = field(metadata=known(checked(reference.check_name)))
+    version: str = field(metadata=known(checked(reference.check_version)))
+    model: Mapping[str, str] = field(metadata=known(map_of(text)))
+    images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
+    moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
+    use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
+    files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
     old: bytes = field(default=b"", repr=False)
 
@@ -90,36 +79,16 @@ class Manifest:
 
     @classmethod
     def _read(cls, data: bytes, fields: Record) -> Manifest:
-        is_old = "images" not in fields
-        use_cases, images = _use_cases(fields, is_old=is_old)
-        return cls(
-            name=fields.take("name", checked(reference.check_name)),
-            version=fields.take("version", checked(reference.check_version)),
-            model=fields.take("model", map_of(text)),
-            files=fields.take("files", map_of(digest)),
-            use_cases=use_cases,
-            images=images,
-            moved=fields.take("moved", map_of(text), {}),
-            extra=fields.rest(),
-            old=data if is_old else b"",
-        )
+        if "images" in fields:
+            return fields.take_all(cls)
+        return replace(_renewed(fields).take_all(cls), old=data)
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes, the same for equal manifests, with a line for each file."""
         if self.old:
             return self.old
-        head = {
-            "apiVersion": record.API_VERSION,
-            "kind": "Bundle",
-            "name": self.name,
-            "version": self.version,
-            "model": dict(self.model),
-            "images": list(self.images),
-        }
-        moved = {"moved": dict(self.moved)} if self.moved else {}
-        use_cases = {path: use_case.document() for path, use_case in sorted(self.use_cases.items())}
-        lines = {"useCases": use_cases, "files": dict(sorted(self.files.items()))}
-        return record.to_lines({**head, **moved, **self.extra, **lines}, levels={"useCases": 2, "files": 1})
+        fields = {"apiVersion": record.API_VERSION, "kind": "Bundle", **record.document(self)}
+        return record.to_lines(fields, levels={"useCases": 2, "files": 1})
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""
@@ -148,24 +117,22 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
     return Problem(f"expected {expected}, found {found}", file=path)
 
 
-def _use_cases(fields: Record, *, is_old: bool) -> tuple[dict[str, ShippedUseCase], tuple[str, ...]]:
-    """Read the use cases in either form, and the images, which the older form has in each use case."""
-    if not is_old:
-        return fields.take("useCases", map_of(ShippedUseCase.parse)), fields.take("images", list_of(text))
-    read = fields.take("useCases", map_of(ShippedUseCase.parse_old))
-    images = {image for _, names in read.values() for image in names}
-    return {path: use_case for path, (use_case, _) in read.items()}, tuple(sorted(images))
+def _renewed(fields: Record) -> Record:
+    """Return the fields of the older form as they are today: it described setters, and had the images by use case."""
+    read = fields.take("useCases", map_of(_old_use_case))
+    images = sorted({image for _, names in read.values() for image in names})
+    use_cases = {path: use_case for path, (use_case, _) in read.items()}
+    return Record({**fields.rest(), "useCases": use_cases, "images": images})
 
 
-def _value(value: object) -> ShippedValue:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    raise FaultError("expected a text, a list of texts or null")
+def _old_use_case(value: object) -> tuple[dict[str, object], tuple[str, ...]]:
+    fields = Record(value)
+    setters, images = fields.take("setters", map_of(_old_value)), fields.take("images", list_of(text))
+    requires = fields.take("requirements", list_of(_old_requirement))
+    return {**fields.rest(), "setters": setters, "requires": list(requires)}, images
 
 
-def _old_value(value: object) -> ShippedValue:
+def _old_value(value: object) -> str | list[str] | None:
     fields = Record(value)
     fields.take("type", text)
     fields.take("description", text)
@@ -173,7 +140,7 @@ def _old_value(value: object) -> ShippedValue:
     if required or default is None:
         return None
     if isinstance(default, list):
-        return tuple(map(str, default))
+        return list(map(str, default))
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 

@@ -2,6 +2,8 @@
 
     record.take("files", map_of(digest))      the field, or: files.a/b.yaml: 'x' is not a digest …
 
+A dataclass can say its JSON once, for reading and writing: `known` in the metadata of a field is its reader.
+
 A reader takes the fields that it knows; the rest is kept and written back, so that an older packyard does not change
 the digest of what a newer one wrote. Reading stops at the first fault. What is read may be hostile: its size, its
 depth, the number of its values and the length of numbers are bounded.
@@ -12,8 +14,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
@@ -33,11 +36,12 @@ def to_bytes(document: Mapping[str, object]) -> bytes:
 
 
 def to_lines(document: Mapping[str, object], levels: Mapping[str, int]) -> bytes:
-    """Return a document as UTF-8 with a line for each field, in the order given.
+    """Return a document as UTF-8 with a line for each field, in the order given; below it they are sorted.
 
-    ``levels`` says of a field how many levels of the objects in it have a line for each field as well.
+    ``levels`` says of a field how many levels of the objects in it have a line for each field as well; it comes last.
     """
-    lines = [_line(key, value, levels.get(key, 0), "  ") for key, value in document.items()]
+    ordered = sorted(document.items(), key=lambda item: item[0] in levels)
+    lines = [_line(key, value, levels.get(key, 0), "  ") for key, value in ordered]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
@@ -45,7 +49,7 @@ def _line(key: str, value: object, levels: int, indent: str) -> str:
     if not levels or not isinstance(value, dict) or not value:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
     else:
-        lines = [_line(name, item, levels - 1, indent + "  ") for name, item in value.items()]
+        lines = [_line(name, item, levels - 1, indent + "  ") for name, item in sorted(value.items())]
         text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     return f"{indent}{encode_basestring(key)}: {text}"
 
@@ -75,6 +79,31 @@ def parse_any(data: bytes, read: Callable[[Record], _T], *, file: str) -> _T:
         raise IntegrityError(Problem(f"{fault.path[:200] or 'the document'}: {fault}", file=file)) from fault
 
 
+def known(read: Callable[[object], object], absent: object = None) -> dict[str, object]:
+    """Return the metadata of a dataclass's field that the JSON has, ``use_cases`` as ``useCases``.
+
+    One that has the value ``absent``, if that is given, is left out.
+    """
+    return {"read": read, "absent": absent}
+
+
+def document(value: object) -> Any:
+    """Return a value as JSON: objects of dataclasses with what `Record.take_all` reads."""
+    if isinstance(value, Mapping):
+        return {key: document(item) for key, item in value.items()}
+    if not is_dataclass(value):
+        return value
+    item: Any = value
+    found = [(each, getattr(item, each.name)) for each in fields(item) if each.metadata]
+    taken = {_key(each.name): document(held) for each, held in found if held != each.metadata["absent"]}
+    return {**taken, **item.extra}
+
+
+def _key(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
+
+
 class FaultError(ValueError):
     """What a reader does not take; ``path`` says where it stands: ``useCases.multi-node.requires[2]``."""
 
@@ -99,6 +128,12 @@ class Record:
         if absent is None:
             raise FaultError("is missing", key)
         return absent
+
+    def take_all(self, make: Callable[..., _T]) -> _T:
+        """Take the fields that a dataclass declares by `known`; the rest is its ``extra``."""
+        declared: Any = make
+        read = [each for each in fields(declared) if each.metadata]
+        return make(**{each.name: self.take(_key(each.name), **each.metadata) for each in read}, extra=self.rest())
 
     def rest(self) -> dict[str, object]:
         """Return the fields that were not taken."""

@@ -6,8 +6,8 @@ A directory may belong to no package, and a package may have lost the file: then
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import manifest
@@ -24,7 +24,6 @@ class Shipped:
     file: str = ""
     text: str = ""
     manifest: Manifest | None = None
-    moved: Mapping[str, str] = field(default_factory=dict)
 
     def values(self) -> dict[str, str | Sequence[str] | None]:
         """Return the shipped value of each setter: a text, the items of a list, or None where it is required."""
@@ -33,9 +32,10 @@ class Shipped:
 
     def replacement(self, name: str) -> Problem | None:
         """Return what replaced a former setter; None if the name never was one."""
-        if name not in self.moved:
+        moved = self.manifest.moved if self.manifest else {}
+        if name not in moved:
             return None
-        return Problem(f"{name} is no longer a setter: {self.moved[name]}", file=self.file, line=self._line())
+        return Problem(f"{name} is no longer a setter: {moved[name]}", file=self.file, line=self._line())
 
     def _line(self) -> int:
         before, found, _ = self.text.partition('\n  "moved":')
@@ -49,7 +49,6 @@ def find(directory: Path) -> Shipped:
     if not regular.is_file(file):
         return Shipped()
     data = regular.read(file, limit=manifest.LIMIT)
-    read = Manifest.parse(data)
     shown = os.path.normpath(directory / os.path.relpath(file, here))
     path = os.path.relpath(here, root)
-    return Shipped(path=path, file=shown, text=data.decode(), manifest=read, moved=read.moved)
+    return Shipped(path=path, file=shown, text=data.decode(), manifest=Manifest.parse(data))

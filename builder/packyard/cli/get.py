@@ -62,7 +62,7 @@ def _carried(reference: str) -> Bundle:
         hint = "name a channel that has it: --from CHANNEL"
         raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
     settings = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
-    packed, fault = Packing(settings)(asked.name)
-    if fault:
-        output.warning(fault)
-    return Bundle.open(packed.data, what=packed.name)
+    built = Packing(settings)(asked.name)
+    if built.fault:
+        output.warning(built.fault)
+    return Bundle.open(built.data, what=built.name)

@@ -1,4 +1,4 @@
-"""A bundle as bytes, with its digests: what is written to disk and cached."""
+"""A bundle that was built: its bytes until it is on disk, and what is said of it."""
 
 from __future__ import annotations
 
@@ -18,41 +18,54 @@ _NOTHING: Idle = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
-    """A ``.tar.gz`` (``data``), the digest of the tar in it, and that of the ``packyard.json`` in that.
+class Built:
+    """The digests of a ``.tar.gz``, of the tar in it, and of the ``packyard.json`` in that; its size, and its bytes.
 
-    ``options`` are those that any of its use cases offers, ``idle`` the patches of its parts that reach nothing in it.
+    ``options`` are those that any of its use cases offers, ``idle`` the patches of its parts that reach nothing in it,
+    ``staged`` says whether it differs from the one in place, ``fault`` why it was not cached.
     """
 
     name: str
     version: str
+    digest: Digest
     tar: Digest
     manifest: Digest
+    size: int
     options: tuple[str, ...]
     idle: Idle
     data: bytes
+    staged: bool = True
+    fault: str = ""
 
     @classmethod
-    def of(cls, bundle: Bundle, idle: Idle = _NOTHING) -> Packed:
-        """Return the data and digests of a bundle."""
+    def of(cls, bundle: Bundle, idle: Idle = _NOTHING) -> Built:
+        """Describe a bundle."""
         described = next(member.data for member in bundle.members if member.path == manifest.FILE)
-        return cls(
-            name=bundle.manifest.name,
-            version=bundle.manifest.version,
-            tar=bundle.tar,
-            manifest=Digest.of(described),
-            options=_options(bundle.members),
-            idle=idle,
-            data=bundle.data,
-        )
+        head = (bundle.manifest.name, bundle.manifest.version, bundle.tar, Digest.of(described))
+        return cls._of(*head, _options(bundle.members), idle, bundle.data)
 
     @classmethod
-    def parse(cls, data: bytes) -> Packed:
+    def parse(cls, data: bytes) -> Built:
         """Read what `to_bytes` wrote."""
         head, _, rest = data.partition(b"\n")
         name, version, tar, described, options, nothing = json.loads(head)
-        digests = {"tar": Digest(tar), "manifest": Digest(described)}
-        return cls(name=name, version=version, **digests, options=tuple(options), idle=parse(nothing), data=rest)
+        return cls._of(name, version, Digest(tar), Digest(described), tuple(options), parse(nothing), rest)
+
+    @classmethod
+    def _of(
+        cls, name: str, version: str, tar: Digest, manifest: Digest, options: tuple[str, ...], idle: Idle, data: bytes
+    ) -> Built:
+        return cls(
+            name=name,
+            version=version,
+            digest=Digest.of(data),
+            tar=tar,
+            manifest=manifest,
+            size=len(data),
+            options=options,
+            idle=idle,
+            data=data,
+        )
 
     def to_bytes(self) -> bytes:
         """Return what a cache keeps."""
