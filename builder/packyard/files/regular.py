@@ -12,6 +12,10 @@ from collections.abc import Callable
 
 from packyard.errors import InputError, Problem, UnavailableError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 #: The largest file that packyard reads, unless its reader gives another limit.
 LIMIT = 64 * 1024 * 1024
 
@@ -36,18 +40,9 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[
     where it cannot be read.
     """
     name = os.fspath(file)
-    try:
-        handle = _open(name, resolve)
-    except OSError as error:
-        if not os.path.isfile(name):
-            raise InputError(Problem("is not a regular file", file=name)) from error
-        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
-    except ValueError as error:  # a NUL, for example
-        raise InputError(Problem("is not a possible file name", file=name)) from error
+    handle = _handle(name, resolve)
     try:
         state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            raise InputError(Problem("is not a regular file", file=name))
         data = os.read(handle, min(state.st_size, limit) + 1)
         while len(data) != state.st_size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
             data += more
@@ -58,6 +53,27 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[
     if len(data) > limit:
         raise InputError(Problem(f"is larger than {limit} bytes", file=name))
     return data
+
+
+def opened(file: str | os.PathLike[str]) -> BinaryIO:
+    """Return a regular file open for reading, of whatever size; it raises what `read` does."""
+    return os.fdopen(_handle(os.fspath(file), None), "rb")
+
+
+def _handle(name: str, resolve: Callable[[str], str] | None) -> int:
+    """Return a regular file open for reading."""
+    try:
+        handle = _open(name, resolve)
+    except OSError as error:
+        if not os.path.isfile(name):
+            raise InputError(Problem("is not a regular file", file=name)) from error
+        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    except ValueError as error:  # a NUL, for example
+        raise InputError(Problem("is not a possible file name", file=name)) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError(Problem("is not a regular file", file=name))
+    return handle
 
 
 def _open(name: str, resolve: Callable[[str], str] | None) -> int:

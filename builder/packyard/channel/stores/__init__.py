@@ -1,4 +1,4 @@
-"""A *store* keeps bytes by key and offers four verbs; when what is written, and why, is decided in ``channel``.
+"""A *store* keeps bytes by key and offers a few verbs; when what is written, and why, is decided in ``channel``.
 
 A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_``, ``+`` and ``-``. No part begins with
 a dot: such names are the store's own (temporary files, locks), and never listed.
@@ -13,13 +13,23 @@ from packyard.channel.stores.store import (
     PATIENCE,
     MissingStoreError,
     NotFoundError,
+    Promises,
     Store,
     TooLongError,
     check_key,
 )
 from packyard.errors import InputError, Problem
 
-__all__ = ["PATIENCE", "MissingStoreError", "NotFoundError", "Store", "TooLongError", "check_key", "open_store"]
+__all__ = [
+    "PATIENCE",
+    "MissingStoreError",
+    "NotFoundError",
+    "Promises",
+    "Store",
+    "TooLongError",
+    "check_key",
+    "open_store",
+]
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:

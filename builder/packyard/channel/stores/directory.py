@@ -19,11 +19,19 @@ import random
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.channel.stores.store import PATIENCE, MissingStoreError, NotFoundError, TooLongError, check_key
+from packyard.channel.stores.store import (
+    PATIENCE,
+    MissingStoreError,
+    NotFoundError,
+    Promises,
+    TooLongError,
+    check_key,
+    check_removable,
+)
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
 from packyard.files import atomic, paths, regular
@@ -31,6 +39,7 @@ from packyard.files.regular import LIMIT
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _DEPTH = 32  # folders in folders: more than any channel has
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)  # with slots, subclasses could not have attributes on Python 3.10
@@ -42,6 +51,16 @@ class DirectoryStore:
 
     root_dir: Path
     patience: float = PATIENCE
+
+    @property
+    def address(self) -> str:
+        """The directory."""
+        return str(self.root_dir)
+
+    @property
+    def promises(self) -> Promises:
+        """One writer wins, by exclusive creation and by the lock."""
+        return Promises(create=True, swap=True)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -55,10 +74,20 @@ class DirectoryStore:
         file = self._file(key)
         with _translated(file):
             found = _read(file, limit)
-            if found is None:
-                self._check_root()
-                raise NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
+        if found is None:
+            raise self._missing(file)
         return found
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`."""
+        file = self._file(key)
+        with _translated(file):
+            if not file.exists() or file.is_dir():
+                raise self._missing(file)
+            with regular.opened(file) as opened:
+                opened.seek(offset)
+                while piece := opened.read(_PIECE):
+                    yield piece
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -78,10 +107,19 @@ class DirectoryStore:
                 raise ConflictError(Problem(problem, file=str(file)))
             _write(file, data)
 
-    def _check_root(self) -> None:
-        if not self.root_dir.is_dir():
+    def remove(self, key: str) -> None:
+        """Remove an object; see `Store.remove`."""
+        check_removable(key)
+        file = self._file(key)
+        with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
+            file.unlink()
+
+    def _missing(self, file: Path) -> NotFoundError:
+        with _translated(file):
+            if self.root_dir.is_dir():
+                return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
             problem = "is not a directory" if self.root_dir.exists() else "no such file or directory"
-            raise MissingStoreError(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
+            return MissingStoreError(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
 
     def _file(self, key: str) -> Path:
         check_key(key)

@@ -6,15 +6,16 @@ Bytes are taken as they are stored, whatever the server says about their encodin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from packyard.channel.stores.store import PATIENCE, NotFoundError, check_key
+from packyard.channel.stores.store import PATIENCE, NotFoundError, Promises, check_key
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
+    from packyard.channel.stores.transfer import Answer, Request
     from packyard.digest import Digest
 
 
@@ -35,6 +36,16 @@ class HTTPStore:
     def __repr__(self) -> str:
         return f"HTTPStore({self._base!r})"
 
+    @property
+    def address(self) -> str:
+        """The address without user and password."""
+        return self._base
+
+    @property
+    def promises(self) -> Promises:
+        """Nothing can be written."""
+        return Promises(create=False, swap=False)
+
     # Verbs that are refused have the arguments of a `Store` as well.
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
         """Refuse."""
@@ -44,20 +55,33 @@ class HTTPStore:
         """Return an object's bytes; see `Store.get`."""
         from packyard.channel.stores import transfer  # slow to import, and only needed here
 
+        request = self._request(key, limit)
+        answer = transfer.send(request)
+        if answer.status != 200:
+            raise _refusal(request, answer)
+        return answer.body
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`. A server that knows no ranges sends all, and the rest is taken."""
+        from packyard.channel.stores import transfer
+
+        request = self._request(key)
+        answer, pieces = transfer.stream(request, offset=offset)
+        if answer.status not in ((200, 206, 416) if offset else (200,)):
+            raise _refusal(request, answer)
+        yield from pieces
+
+    def _request(self, key: str, limit: int = LIMIT) -> Request:
+        from packyard.channel.stores import transfer
+
         check_key(key)
-        request = transfer.Request(
+        return transfer.Request(
             url=self._base + quote(key),
             authorization=transfer.basic(*self._credentials) if self._credentials else "",
             place=self._base + key,
             limit=limit,
             patience=self._patience,
         )
-        answer = transfer.send(request)
-        if answer.status in (404, 410):
-            raise NotFoundError(Problem("not found", file=request.place))
-        if answer.status != 200:
-            raise request.unexpected(answer)
-        return answer.body
 
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
         """Refuse: HTTP has no listing; the index says what exists."""
@@ -67,9 +91,19 @@ class HTTPStore:
         """Refuse."""
         self._refuse()
 
+    def remove(self, key: str) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
     def _refuse(self) -> NoReturn:
         hint = "publish to the directory that the server serves"
         raise UnavailableError(Problem("an HTTP channel is read-only", file=self._base, hint=hint))
+
+
+def _refusal(request: Request, answer: Answer) -> UnavailableError:
+    if answer.status in (404, 410):
+        return NotFoundError(Problem("not found", file=request.place))
+    return request.unexpected(answer)
 
 
 def _split(address: str) -> SplitResult:

@@ -1,19 +1,22 @@
-"""The four verbs of a store, what they raise, and what a key is."""
+"""The verbs of a store, what they raise, what a store promises, and what a key is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from packyard.dataclass import dataclass
 from packyard.errors import InputError, UnavailableError
 from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
     from packyard.digest import Digest
 
-#: Seconds that one request, or the wait for another writer, may take by default.
+#: Seconds that one call, or the wait for another writer, may take by default.
 PATIENCE = 300.0
+#: The first part of the keys that may be removed.
+REMOVABLE = "index/"
 
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
 
@@ -30,8 +33,31 @@ class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promises:
+    """What a store keeps when many write at once.
+
+    A store that does not promise a verb still does its best: it looks, writes, and reads back. ``create``: of many
+    that `put` one key at once, exactly one wins, and the others get a `ConflictError`. ``swap``: the same for `swap`.
+    """
+
+    create: bool
+    swap: bool
+
+
 class Store(Protocol):
-    """Bytes by key. What fails now, or is not possible with this kind of store, is an `UnavailableError`."""
+    """Bytes by key. What fails now, or is not possible with this kind of store, is an `UnavailableError`.
+
+    Where the place itself does not exist, reading verbs raise `MissingStoreError`.
+    """
+
+    @property
+    def address(self) -> str:
+        """The address as messages show it: never with a user or password."""
+
+    @property
+    def promises(self) -> Promises:
+        """What holds when many write at once."""
 
     def put(self, key: str, data: bytes) -> None:
         """Create an immutable object, in one step.
@@ -42,6 +68,13 @@ class Store(Protocol):
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, or raise `NotFoundError`, or `TooLongError` beyond ``limit`` bytes."""
 
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes from an offset on, piece by piece; nothing from its end on.
+
+        It raises what `get` does, when it is iterated. Whoever iterates counts: there may be any number of bytes. What
+        breaks off is an `UnavailableError`, never a short object; the rest can be read from the offset reached.
+        """
+
     def list(self, prefix: str) -> Sequence[str]:
         """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""
 
@@ -51,8 +84,18 @@ class Store(Protocol):
         Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
         """
 
+    def remove(self, key: str) -> None:
+        """Remove an object below ``index/``; that it is missing is fine."""
+
 
 def check_key(key: str) -> None:
     """Refuse a text that is not a key, so that no key leads out of a store."""
     if not _KEY.fullmatch(key):
         raise InputError(f"{key!r} is not a key for a store")
+
+
+def check_removable(key: str) -> None:
+    """Refuse to remove what is published: only what lies below ``index/`` may go."""
+    check_key(key)
+    if not key.startswith(REMOVABLE):
+        raise InputError(f"{key!r} is published, and never removed")
