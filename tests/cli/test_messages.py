@@ -127,7 +127,7 @@ def test_verbose_names_whom_a_request_is_for(tmp_path: Path, http_server: object
 def test_what_is_hidden_from_stories() -> None:
     from packyard.cli import output
 
-    masked = output._masked  # what the border does to every story and problem
+    masked = output.masked  # what the border does to every story and problem
     assert masked("at https://u:p@ss@host/x?a=1&X-Amz-Signature=zz&b=2") == (
         "at https://***@host/x?a=1&X-Amz-Signature=***&b=2"
     )

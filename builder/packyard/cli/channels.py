@@ -8,13 +8,14 @@ from packyard.channel import stores
 from packyard.channel.stores import Store
 from packyard.errors import UsageError
 
-_VARIABLE = "PACKYARD_TIMEOUT"
+#: The variable that says how many seconds a request may take.
+TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
 
 
 def open_channel(address: str) -> Store:
     """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
-    return stores.open_store(address, patience=_patience(os.environ.get(_VARIABLE, "")))
+    return stores.open_store(address, patience=_patience(os.environ.get(TIMEOUT, "")))
 
 
 def _patience(text: str) -> float:
@@ -23,5 +24,5 @@ def _patience(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= _MOST:
-        raise UsageError(f"{_VARIABLE}: must be a number of seconds up to {_MOST:.0f}, found {text!r}")
+        raise UsageError(f"{TIMEOUT}: must be a number of seconds up to {_MOST:.0f}, found {text!r}")
     return seconds

@@ -48,18 +48,18 @@ def read(what: str) -> bytes:
 def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
     if not quiet:
-        streams.write(_bytes(_masked(on_one_line(text)) + "\n"), "stderr")
+        streams.write(_bytes(masked(on_one_line(text)) + "\n"), "stderr")
 
 
 def detail(text: str) -> None:
     """Print a message that only ``--verbose`` asks for."""
     if verbose:
-        streams.write(_bytes(_masked(on_one_line(text)) + "\n"), "stderr")
+        streams.write(_bytes(masked(on_one_line(text)) + "\n"), "stderr")
 
 
 def problem(text: str) -> None:
     """Print a problem on stderr. Further lines are indented, so that they do not look like other messages."""
-    first, *more = _masked(_cleaned(text)).split("\n")
+    first, *more = masked(_cleaned(text)).split("\n")
     lines = [first, *(f"  {each}" if each and not each.startswith("  ") else each for each in more)]
     warning("\n".join(lines))
 
@@ -67,7 +67,7 @@ def problem(text: str) -> None:
 def warning(text: str) -> None:
     """Print on stderr even when quiet; do not fail if stderr is closed."""
     try:
-        streams.write(_bytes(_masked(_cleaned(text)) + "\n"), "stderr")
+        streams.write(_bytes(masked(_cleaned(text)) + "\n"), "stderr")
     except (PackyardError, streams.Closed):
         return
 
@@ -188,7 +188,7 @@ def _cleaned(text: str) -> str:
     return text if text.isprintable() else "\n".join(map(on_one_line, text.split("\n")))
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
     """Hide the user and password of addresses, credentials in their queries, and those of a header."""
     if "://" not in text and "uthorization" not in text:
         return text

@@ -1,6 +1,7 @@
-"""Opens the folders that packyard keeps between commands: the history of changes, and the cache.
+"""Opens the folders that packyard keeps between commands: history, cache, and the user's configuration.
 
-``$XDG_STATE_HOME/packyard`` has the history that `undo` reads; ``$XDG_CACHE_HOME/packyard`` may be deleted at any time.
+``$XDG_CONFIG_HOME/packyard`` is written by the user and by `keys`. ``$XDG_STATE_HOME/packyard`` has the history that
+`undo` reads; ``$XDG_CACHE_HOME/packyard`` may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def history() -> History | None:
     """Return the history of changes, or None for a user without a home folder."""
     from packyard.files.history import History  # needed by commands that change files only
 
-    folder = _folder("XDG_STATE_HOME", ".local/state")
+    folder = state_dir()
     return History(folder / "history", output.note) if folder else None
 
 
@@ -66,6 +67,16 @@ def tell_pending(tree: Tree) -> None:
 def cache_dir() -> Path | None:
     """Return the folder of the cache, or None for a user without a home folder."""
     return _folder("XDG_CACHE_HOME", ".cache")
+
+
+def state_dir() -> Path | None:
+    """Return the folder of what is remembered between commands, or None for a user without a home folder."""
+    return _folder("XDG_STATE_HOME", ".local/state")
+
+
+def config_dir() -> Path | None:
+    """Return the folder of the user's configuration, or None for a user without a home folder."""
+    return _folder("XDG_CONFIG_HOME", ".config")
 
 
 def _folder(variable: str, below_home: str) -> Path | None:

@@ -1,0 +1,108 @@
+"""Make keys that sign what you publish, and say whose signatures you trust.
+
+packyard keys new NAME                        a private key, and NAME.pub.pem to give to users
+packyard keys trust FILE                      trust a publisher's public key, for all channels
+packyard keys trust FILE --channel ADDRESS    the same, for one channel
+packyard keys list                            your keys, and those that you trust
+packyard keys revoke ID                       no longer trust a key, by its id or name
+
+Where you trust any key for a channel, `get` refuses there what none of those keys signed. The private key is encrypted
+with a passphrase: from the terminal, or from PACKYARD_KEY_PASSPHRASE.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from packyard.channel.keyring import Keyring, TrustedKey
+from packyard.channel.keys import LIMIT
+from packyard.cli import arguments as shared
+from packyard.cli import output, settings, signing
+from packyard.errors import UsageError
+from packyard.files import regular
+
+#: What the verb does, by its first word.
+ACTIONS = ("new", "trust", "list", "revoke")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID} [flags]"
+    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help="new, trust, list or revoke")
+    parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
+    parser.add_argument("--channel", metavar="ADDRESS", help="trust the key for this channel only")
+    parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked with the user's keys."""
+    action, what = arguments.action, arguments.what
+    if arguments.channel and action != "trust":
+        raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
+    if arguments.no_passphrase and action != "new":
+        raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
+    if (what is None) != (action == "list"):
+        wrong = "takes no argument" if action == "list" else f"{_ACTIONS[action][1]} is missing"
+        raise UsageError(f"packyard keys {action}: {wrong}; packyard keys --help shows the usage")
+    ring = settings.own_keyring()
+    rows = _list(ring) if action == "list" else [_ACTIONS[action][0](ring, arguments)]
+    if arguments.output == "json":
+        output.json_result(rows)
+    elif action == "list":
+        shown = [[*(str(row[key]) for key in ("name", "use")), _for(row), str(row["id"])] for row in rows]
+        output.table(("NAME", "USE", "CHANNELS", "ID"), shown, prose=1)
+    else:
+        output.line(str(rows[0]["id"]))
+    return 0
+
+
+def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    secret = None if arguments.no_passphrase else signing.new_passphrase()
+    key, file = ring.new(arguments.what, secret)
+    output.note(f"give {file} to users, who run: packyard keys trust {file.name}")
+    return {"id": key.public.id, "name": arguments.what, "use": "signs", "file": str(file)}
+
+
+def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    data = regular.read(arguments.what, limit=LIMIT)
+    found = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
+    row = _row(found, "trusted")
+    output.note(f"{found.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
+    return row
+
+
+def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    key_id = ring.revoke(arguments.what)
+    output.note("its signatures count no longer, whatever they sign")
+    return {"id": key_id, "use": "revoked"}
+
+
+def _list(ring: Keyring) -> list[dict[str, object]]:
+    revoked = ring.revoked()
+    rows: list[dict[str, object]] = []
+    for name in ring.signing_names():
+        key_id = ring.public(name).id
+        rows.append({"id": key_id, "name": name, "use": "revoked" if key_id in revoked else "signs", "channels": []})
+    rows += [_row(each, "revoked" if each.key.id in revoked else "trusted") for each in ring.trusted()]
+    unknown = revoked - {row["id"] for row in rows}
+    return rows + [{"id": key, "name": "", "use": "revoked", "channels": []} for key in sorted(unknown)]
+
+
+def _row(key: TrustedKey, use: str) -> dict[str, object]:
+    return {"id": key.key.id, "name": key.name, "use": use, "channels": list(key.channels)}
+
+
+def _for(row: dict[str, object]) -> str:
+    channels = row["channels"]
+    if row["use"] != "trusted":
+        return ""
+    return ", ".join(channels) if isinstance(channels, list) and channels else "all channels"
+
+
+_ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], dict[str, object]], str]] = {
+    "new": (_new, "NAME"),
+    "trust": (_trust, "FILE"),
+    "revoke": (_revoke, "ID"),
+}
