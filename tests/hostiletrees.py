@@ -295,19 +295,7 @@ podPatches:
 - path: p.yaml
   target: {kind: Job}
 """
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.A:
-      description: something
-      pattern: ^[a-z]+$
-      x-k8s-cli:
-        setter:
-          name: A
-          value: a
-"""
+KRMFILE = tiny.text("hostile/Krmfile")
 USE_CASE = {
     "uses/one/kustomization.yaml": tiny.FILES["bases/one/kustomization.yaml"].replace("[cm.yaml]", "\n- cm.yaml"),
     "uses/one/cm.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: a # {"$openapi":"A"}\n',

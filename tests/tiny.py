@@ -11,6 +11,11 @@ from packyard.cli import main
 TREES = Path(__file__).with_name("trees")
 
 
+def text(path: str) -> str:
+    """Return a file of tests/trees/."""
+    return (TREES / path).read_text()
+
+
 def read_tree(name: str) -> dict[str, str]:
     """Return the files of a tree of tests/trees/ by their paths."""
     root = TREES / name
@@ -18,21 +23,7 @@ def read_tree(name: str) -> dict[str, str]:
 
 
 FILES = read_tree("workspace")
-POD = """\
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: x
-spec:
-  template:
-    spec:
-      restartPolicy: Never
-      securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
-      containers:
-      - name: main
-        image: registry.example/x:1
-        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-"""
+POD = text("pod.yaml")
 
 
 def workspace(folder: Path) -> Path:

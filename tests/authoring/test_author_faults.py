@@ -8,28 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from faults import KILLS, at_once, content, failures, kills, leftovers, recover
 from packyard.cli import cfg
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.old:
-      x-k8s-cli:
-        setter:
-          name: old
-          value: o
-    io.k8s.cli.substitutions.whole:
-      x-k8s-cli:
-        substitution:
-          name: whole
-          pattern: ${old}!
-          values:
-          - marker: ${old}
-            ref: '#/definitions/io.k8s.cli.setters.old'
-"""
+KRMFILE = tiny.text("author-faults/Krmfile")
 RESOURCE = "kind: A\nmetadata: {name: a}\nx: v\ny: v:1\nz: o!"
 COMMANDS = {
     "create-setter": ("create-setter", "new", "v"),

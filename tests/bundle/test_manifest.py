@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tiny
 from packyard.bundle import record
 from packyard.bundle.archive import Member
 from packyard.bundle.manifest import FILE, Manifest, ShippedUseCase, file_digests
@@ -30,30 +31,7 @@ MANIFEST = Manifest(
         "quickstart/options": ShippedUseCase(setters={}),
     },
 )
-TEXT = """\
-{
-  "apiVersion": "packyard/v1",
-  "kind": "Bundle",
-  "name": "bert",
-  "version": "v1.2.0",
-  "model": {"name": "bert", "precision": "fp32"},
-  "images": ["model-zoo:2.7.0"],
-  "moved": {"MEMORY_LIMIT": "the line `memory` of job.yaml"},
-  "useCases": {
-    "quickstart/multi-node/user-mounted-nfs": {
-      "requires": ["NFS NFS_SERVER:NFS_PATH", "PodSecurity baseline"],
-      "setters": {"BATCH_SIZE": "64", "NAMES": ["a", "é"], "NFS_SERVER": null}
-    },
-    "quickstart/options": {
-      "setters": {}
-    }
-  },
-  "files": {
-    "README.md": "sha256:README",
-    "a/é.yaml": "sha256:JOB"
-  }
-}
-"""
+TEXT = tiny.text("manifest/packyard.json")
 #: As bundles had it that told all of each setter.
 OLD = {
     "apiVersion": "packyard/v1",

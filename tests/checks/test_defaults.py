@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import tiny
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -13,24 +14,7 @@ openAPI:
     io.k8s.cli.setters.A:
       x-k8s-cli: {setter: {name: A, value: "1"}}
 """
-JOB = """\
-apiVersion: batch/v1
-kind: Job
-metadata: {name: run}
-spec:
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: a:1
-        resources:
-          requests:
-            memory: 1Gi
-          limits:
-            memory: 2Gi
-            cpu: "1" # {"$openapi":"A"}
-"""
+JOB = tiny.text("checks/job-with-defaults.yaml")
 
 
 def judged(text: str, *, shipped: bool = True) -> list[int]:

@@ -6,22 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-JOB = """\
-apiVersion: kubeflow.org/v2beta1
-kind: MPIJob
-metadata: {name: run}
-spec:
-  launcherCreationPolicy: WaitForWorkersReady
-  mpiReplicaSpecs:
-    Launcher:
-      template:
-        spec:
-          containers:
-          - name: launcher
-            image: a
-            command: [mpirun, -x, DATASET_DIR, -x, OUTPUT_DIR=/out, python3, train.py]
-            envFrom: [{configMapRef: {name: environment}}]
-"""
+import tiny
+
+JOB = tiny.text("checks/mpi-job.yaml")
 ENVIRONMENT = """\
 apiVersion: v1
 kind: ConfigMap

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+import tiny
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -52,22 +53,7 @@ def named(kind: str, spec: str = "", name: str = "train-run" + BOUND) -> str:
 
 
 #: A TrainJob's runtime. Its own numbers are not for the pods that train, and how many complete is never said.
-RUNTIME = """\
-  runtimeRef: {kind: TrainingRuntime, name: trains}
----
-apiVersion: trainer.kubeflow.org/v1alpha1
-kind: TrainingRuntime
-metadata: {name: trains}
-spec:
-  mlPolicy: {}
-  template:
-    spec:
-      replicatedJobs:
-      - name: worker
-        template:
-          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-          spec: {parallelism: 10001, completions: 1}
-"""
+RUNTIME = tiny.text("checks/runtime.yaml")
 #: What each kind leaves for its name, where COUNT goes up to 100.
 KINDS = [
     ("v1 ConfigMap", "", 253),
@@ -206,20 +192,7 @@ def test_finds_what_is_no_name(kind: str, name: str, sound: bool) -> None:
     assert [line.partition(" is no name")[0].startswith(f"4:9 error '{name}") for line in found] == [True] * (not sound)
 
 
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata:
-  name: a
-  labels: {a.b/c: LABEL}
-spec:
-  hostname: HOST
-  containers:
-  - name: CONTAINER
-    ports: [{name: PORT, containerPort: 1}]
-    volumeMounts: [{name: VOLUME, mountPath: /v}]
-  volumes: [{name: VOLUME, emptyDir: {}}]
-"""
+POD = tiny.text("checks/pod.yaml")
 SOUND = {"LABEL": "A_b.c-9", "HOST": "a-1", "CONTAINER": "main", "PORT": "http", "VOLUME": "data"}
 
 

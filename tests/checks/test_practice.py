@@ -6,36 +6,13 @@ from textwrap import dedent, indent
 
 import pytest
 
+import tiny
 from packyard.checks import practice
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.USER_ID:
-      type: integer
-      minimum: 1
-      x-k8s-cli: {setter: {name: USER_ID, value: "1000"}}
-    io.k8s.cli.setters.CLASS:
-      x-k8s-cli: {setter: {name: CLASS, value: "", required: true}}
-"""
-SPEC = """\
-serviceAccountName: run
-automountServiceAccountToken: false
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 1000 # {"$openapi":"USER_ID"}
-  fsGroup: 2000
-containers:
-- name: main
-  image: a/b:1.2
-  command: [python3]
-  args: [main.py]
-  resources:
-    requests: {cpu: 1}
-    limits: {cpu: 1}
-"""
+KRMFILE = tiny.text("checks/practice/Krmfile")
+SPEC = tiny.text("checks/sound-pod-spec.yaml")
 METADATA = """\
 metadata:
   name: run

@@ -6,20 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+import tiny
+
 Found = Callable[..., list[str]]
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.NAME:
-      x-k8s-cli: {setter: {name: NAME, value: run}}
-    io.k8s.cli.substitutions.ALSO:
-      x-k8s-cli:
-        substitution:
-          name: ALSO
-          pattern: ${NAME}
-          values: [{marker: "${NAME}", ref: "#/definitions/io.k8s.cli.setters.NAME"}]
-"""
+KRMFILE = tiny.text("checks/references/Krmfile")
 COMMENT = ' # {"$openapi":"NAME"}'
 ALSO = ' # {"$openapi":"ALSO"}'
 CONFIG = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: run{COMMENT}\n"

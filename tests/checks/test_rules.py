@@ -6,17 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.N:
-      type: integer
-      minimum: 1
-      example: "4"
-      x-k8s-cli: {setter: {name: N, value: "1"}}
-rules:
-- message: So it is.
-"""
+import tiny
+
+KRMFILE = tiny.text("checks/rules/Krmfile")
 FILE = 'n: 1 # {"$openapi":"N"}\n'
 
 

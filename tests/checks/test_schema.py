@@ -13,6 +13,7 @@ import yaml
 
 import real
 import running
+import tiny
 from packyard.checks.lint import lint
 from packyard.checks.schema import versions
 from packyard.kubernetes import schemas as judges
@@ -180,40 +181,7 @@ def test_judges_the_metadata_of_a_pod_in_a_custom_resource(judged: Judged) -> No
     ]
 
 
-WORKFLOW = """\
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-metadata:
-  generateName: x-
-spec:
-  entrypoint: main
-  volumes:
-  - name: work
-    emptyDir: {}
-  templates:
-  - name: main
-    initContainers:
-    - name: wait
-      image: a:1
-      mirrorVolumeMounts: true
-    container:
-      image: a:1
-      volumeMounts:
-      - {name: work, mountPath: /work}
-  - name: second
-    script:
-      image: a:1
-      command: [sh]
-      source: echo
-  - name: third
-    containerSet:
-      containers:
-      - name: one
-        image: a:1
-      - name: two
-        image: a:1
-        dependencies: [one]
-"""
+WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
 
 
 def test_a_sound_workflow_has_no_findings(judged: Judged) -> None:

@@ -7,6 +7,8 @@ from textwrap import indent
 
 import pytest
 
+import tiny
+
 Found = Callable[..., list[str]]
 
 POD = """\
@@ -60,35 +62,7 @@ def test_a_block_device_is_a_use(found: Found) -> None:
     assert found(a_yaml=shell("Pod", pod)) == []
 
 
-WORKFLOW = """\
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-metadata: {name: x}
-spec:
-  volumes:
-  - name: shared
-    emptyDir: {}
-  volumeClaimTemplates:
-  - metadata: {name: claim}
-  templates:
-  - name: steps
-    steps: [[{name: a, template: a}]]
-  - name: a
-    volumes:
-    - name: own
-      emptyDir: {}
-    container:
-      image: x
-      volumeMounts:
-      - {name: shared, mountPath: /s}
-      - {name: own, mountPath: /o}
-      - {name: claim, mountPath: /c}
-  - name: b
-    script:
-      image: x
-      volumeMounts:
-      - {name: shared, mountPath: /s}
-"""
+WORKFLOW = tiny.text("checks/workflow.yaml")
 
 
 def test_knows_where_a_workflow_has_its_volumes(found: Found) -> None:

@@ -18,96 +18,7 @@ import pytest
 
 import real
 from running import packyard
-
-PACKYARD_YAML = """\
-apiVersion: packyard/v1
-kind: Workspace
-name: tiny
-prefix: quickstart/mlops
-license: LICENSE
-"""
-BASE = """\
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-- job.yaml
-"""
-JOB = """\
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: train
-spec:
-  parallelism: 1 # {"$openapi":"WORKERS"}
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: train
-        image: train:1
-        args: []
-        securityContext:
-          allowPrivilegeEscalation: false
-          capabilities: {drop: [ALL]}
-          runAsNonRoot: true
-          seccompProfile: {type: RuntimeDefault}
-"""
-BASE_KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.WORKERS:
-      type: integer
-      minimum: 1
-      x-k8s-cli:
-        setter:
-          name: WORKERS
-          value: "1"
-"""
-OVERLAY = """\
-apiVersion: kustomize.config.k8s.io/v1alpha1
-kind: Component
-patches:
-- path: job.yaml
-  target:
-    kind: Job
-"""
-OVERLAY_PATCH = """\
-- op: add
-  path: /spec/template/spec/containers/0/args/-
-  value: /nfs # {"$openapi":"NFS_PATH"}
-"""
-OVERLAY_KRMFILE = (
-    BASE_KRMFILE.replace("WORKERS", "NFS_PATH")
-    .replace("      minimum: 1\n", "")
-    .replace("integer", "string")
-    .replace('"1"', '"/nfs"')
-)
-PACKAGE = """\
-apiVersion: packyard/v1
-kind: Package
-model:
-  name: bert
-  framework: pytorch
-  category: language-modeling
-  precision: fp32
-  mode: training
-setters:
-  WORKERS: "2"
-useCases:
-  single-node:
-    base: single-node
-    storage: [nfs]
-    patches:
-    - path: patches/job.yaml
-      target: {kind: Job}
-"""
-PATCH = """\
-- op: replace
-  path: /spec/template/spec/containers/0/image
-  value: bert:1
-"""
+from tiny import TREES
 
 PACKAGE_FILE = "packages/bert/package.yaml"
 USE_CASE = "bert/quickstart/mlops/single-node/nfs"
@@ -116,24 +27,7 @@ USE_CASE = "bert/quickstart/mlops/single-node/nfs"
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     """A workspace with one base, one overlay and one package, in which all is well."""
-    workspace = tmp_path / "tiny"
-    files = {
-        "packyard.yaml": PACKYARD_YAML,
-        "LICENSE": "Do what you like.\n",
-        "bases/single-node/kustomization.yaml": BASE,
-        "bases/single-node/job.yaml": JOB,
-        "bases/single-node/Krmfile": BASE_KRMFILE,
-        "overlays/storage/nfs/kustomization.yaml": OVERLAY,
-        "overlays/storage/nfs/job.yaml": OVERLAY_PATCH,
-        "overlays/storage/nfs/Krmfile": OVERLAY_KRMFILE,
-        PACKAGE_FILE: PACKAGE,
-        "packages/bert/patches/job.yaml": PATCH,
-        "packages/bert/docs/00-title.md": "# {{ name }}\n",
-    }
-    for path, text in files.items():
-        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / path).write_text(text)
-    return workspace
+    return Path(shutil.copytree(TREES / "bert", tmp_path / "tiny"))
 
 
 @pytest.fixture
@@ -260,9 +154,9 @@ def test_a_use_case_inside_another(tiny: Path) -> None:
 
 
 def test_bases_that_build_on_each_other_in_a_circle(tiny: Path) -> None:
+    shutil.copytree(tiny / "bases/single-node", tiny / "bases/more")
     edit(tiny, "bases/single-node/kustomization.yaml", "- job.yaml", "- job.yaml\n- ../more")
-    (tiny / "bases/more").mkdir()
-    (tiny / "bases/more/kustomization.yaml").write_text(BASE.replace("job.yaml", "../single-node"))
+    edit(tiny, "bases/more/kustomization.yaml", "job.yaml", "../single-node")
     build_refused(tiny, r"bases/more/kustomization\.yaml:4:3: resources: .* circle: single-node -> more -> single-node")
 
 
@@ -319,7 +213,7 @@ def test_a_value_of_the_wrong_type_in_package_yaml(tiny: Path) -> None:
 
 def test_two_definitions_of_one_setter(tiny: Path) -> None:
     shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/programs/more")
-    (tiny / "overlays/programs/more/Krmfile").write_text(OVERLAY_KRMFILE.replace('"/nfs"', '"/other"'))
+    edit(tiny, "overlays/programs/more/Krmfile", '"/nfs"', '"/other"')
     edit(tiny, PACKAGE_FILE, "storage: [nfs]", "storage: [nfs]\n    programs: [more]")
     build_refused(tiny, r"storage/nfs/Krmfile:5:5: NFS_PATH: has another definition in .*programs/more/Krmfile:5")
 

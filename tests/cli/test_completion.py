@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import real
+import tiny
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import main as complete_main
@@ -22,39 +23,8 @@ from packyard.cli.main import VERBS
 
 Captured = pytest.CaptureFixture[bytes]
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.POLICY:
-      enum: [Always, Never]
-      x-k8s-cli:
-        setter:
-          name: POLICY
-          value: Always
-    io.k8s.cli.setters.PORT:
-      x-k8s-cli:
-        setter:
-          name: PORT
-          value: "80"
-    io.k8s.cli.setters.IMAGE:
-      enum: ["repo:1.2", "other:3"]
-      x-k8s-cli:
-        setter:
-          name: IMAGE
-          value: "repo:1.2"
-"""
-KPTFILE = """\
-apiVersion: kpt.dev/v1
-kind: Kptfile
-metadata:
-  name: app
-pipeline:
-  mutators:
-  - image: gcr.io/kpt-fn/apply-setters:v0.2
-    configMap:
-      TAG: "1.7"
-      DEBUG: "true"
-"""
+KRMFILE = tiny.text("completion/Krmfile")
+KPTFILE = tiny.text("completion/Kptfile")
 TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEBUG}\nhost: a # kpt-set: ${HOST}\n"
 
 

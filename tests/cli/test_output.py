@@ -12,24 +12,12 @@ from pathlib import Path
 import pytest
 
 import real
+import tiny
 from running import COMMAND, done, environment, inside, packyard
 
 #: Sequences that set the title and the color, DEL, what turns or hides text, line separators, a carriage return.
 EVIL = "d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe \u2066 \u2028 \u2029 \u200b \ufeff \r \b"
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.A:
-      description: "EVIL"
-      pattern: "^[0-9EVIL]$"
-      x-k8s-cli: {setter: {name: A, value: "1"}}
-    io.k8s.cli.setters.N:
-      x-k8s-cli: {setter: {name: "NEVIL", value: "EVIL", setBy: "EVIL"}}
-rules:
-- {rule: "A in ['1', '5', '9']", message: "EVIL"}
-"""
+KRMFILE = tiny.text("output/Krmfile")
 ACTS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 

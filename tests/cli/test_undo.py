@@ -8,27 +8,10 @@ from pathlib import Path
 import pytest
 
 import reading
+import tiny
 from running import COMMAND, done, environment, packyard
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.n:
-      x-k8s-cli:
-        setter:
-          name: n
-          value: a
-    io.k8s.cli.substitutions.s:
-      x-k8s-cli:
-        substitution:
-          name: s
-          pattern: ${n}-x
-          values:
-          - marker: ${n}
-            ref: '#/definitions/io.k8s.cli.setters.n'
-"""
+KRMFILE = tiny.text("undo/Krmfile")
 RESOURCE = 'a:   a # {"$openapi":"n"}\r\nb: v # why\nc: v:1 # é\n\nd: a-x # {"$openapi":"s"}'
 VERSION_1 = 'x: asm # {"type":"string","x-kustomize":{"setter":{"name":"p","value":"asm"}}}\n'
 COMMANDS = {

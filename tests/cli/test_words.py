@@ -9,41 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tiny
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
 from packyard.cli.main import VERBS
 from running import SOURCE_ROOT, environment
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.A:
-      type: integer
-      x-k8s-cli: {setter: {name: A, value: "1"}}
-    io.k8s.cli.setters.LIST:
-      type: array
-      x-k8s-cli: {setter: {name: LIST, listValues: [x]}}
-    io.k8s.cli.setters.MUST:
-      x-k8s-cli: {setter: {name: MUST, value: "", required: true}}
-    io.k8s.cli.substitutions.S:
-      x-k8s-cli: {substitution: {name: S, pattern: "a-${A}", values: [{marker: "${A}", ref: "#/definitions/io.k8s.cli.setters.A"}]}}
-rules:
-- {rule: A < 100, message: Less than a hundred.}
-"""  # noqa: E501
-CM = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: x}
-data:
-  a: "1" # {"$openapi":"A"}
-  s: "a-1" # {"$openapi":"S"}
-  m: "" # {"$openapi":"MUST"}
-list: # {"$openapi":"LIST"}
-- x
-"""
+KRMFILE = tiny.text("words/Krmfile")
+CM = tiny.text("words/cm.yaml")
 OPTION = "# an option\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 FILES = {
     "pkg/Krmfile": KRMFILE,

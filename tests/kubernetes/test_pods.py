@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from packyard.kubernetes import pods, schemas
 from packyard.kubernetes.pods import Path, Pod
 from packyard.kubernetes.schemas import Judge
@@ -76,23 +77,7 @@ KINDS = {
         "spec.podTemplateOverrides.0.spec",
     ),
 }
-WORKFLOW = """\
-serviceAccountName: runner
-volumes: [{name: data}]
-volumeClaimTemplates: [{metadata: {name: made}}]
-templates:
-- {name: steps, steps: [[{name: a, inline: {container: {name: inline}}}]]}
-- {name: dag, dag: {tasks: [{name: a, inline: {script: {name: task}}}]}}
-- name: container
-  serviceAccountName: own
-  volumes: [{name: more}]
-  initContainers: [{name: init}]
-  container: {name: main, image: a}
-  sidecars: [{name: beside}]
-- {name: script, script: {name: main, source: echo}}
-- {name: set, containerSet: {containers: [{name: a}, {name: b}]}}
-- {name: nothing, resource: {action: get}}
-"""
+WORKFLOW = tiny.text("pods/workflow.yaml")
 WORKFLOWS = {
     "argoproj.io/v1alpha1 Workflow": "spec",
     "argoproj.io/v1alpha1 WorkflowTemplate": "spec",

@@ -15,42 +15,7 @@ from packyard.render.builtin import build
 from served import Served
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-OBJECTS = """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: one
-  labels: {app: a, tier: front}
-  annotations: {note: x}
-data: {A: "1", B: &b "2", C: *b}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: two, labels: {app: b}}
-data: {A: "1"}
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: run, labels: {app: a}}
-spec:
-  template:
-    metadata: &pod {labels: {app: a}}
-    spec:
-      volumes: [{name: tmp, emptyDir: {}}]
-      tolerations: [{key: k, operator: Exists}]
-      containers:
-      - name: main
-        image: &image x:1
-        env: [{name: A, value: "1"}]
-      - {name: other, image: *image}
----
-apiVersion: kubeflow.org/v2beta1
-kind: MPIJob
-metadata: {name: run, namespace: ml}
-spec:
-  Launcher: {containers: [{name: main, image: x:1}], labels: &l {a: b}}
-  Worker: {containers: [{name: main, image: x:1}], labels: *l}
-"""
+OBJECTS = tiny.text("render/objects.yaml")
 JOB = "metadata: {name: run}\nkind: Job\napiVersion: batch/v1\nspec: {template: {spec: {"
 MPI_JOB = "metadata: {name: run, namespace: ml}\nkind: MPIJob\napiVersion: kubeflow.org/v2beta1\n"
 RENAME = '[{"op": "replace", "path": "/metadata/name", "value": "x"}]'

@@ -6,28 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.errors import InputError
 from packyard.render import objects
 from packyard.render.render import render
 from packyard.yaml.node import Source
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.NFS_SERVER:
-      description: address of the NFS server
-      example: 10.0.0.5
-      x-k8s-cli:
-        setter: {name: NFS_SERVER, value: "", required: true}
-    io.k8s.cli.setters.NFS_PATH:
-      x-k8s-cli:
-        setter: {name: NFS_PATH, value: "", required: true}
-    io.k8s.cli.setters.TAG:
-      x-k8s-cli:
-        setter: {name: TAG, value: ""}
-"""
+KRMFILE = tiny.text("render/Krmfile")
 SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: 012}\n"
 

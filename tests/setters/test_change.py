@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
@@ -14,27 +15,7 @@ from packyard.setters.packages import read_package
 from packyard.setters.plan import Copies
 from packyard.work.memo import Memo
 
-KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-      type: string
-      maxLength: 5
-      x-k8s-cli:
-        setter:
-          name: V
-          value: old
-    io.k8s.cli.substitutions.S:
-      x-k8s-cli:
-        substitution:
-          name: S
-          pattern: ${V}-${S}
-          values:
-          - marker: ${V}
-            ref: '#/definitions/io.k8s.cli.setters.V'
-          - marker: ${S}
-            ref: '#/definitions/io.k8s.cli.substitutions.S'
-"""
+KRMFILE = tiny.text("change/Krmfile")
 BOUND = 'x: old # {"$openapi":"V"}\n'
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+import tiny
 from packyard.errors import InputError
 from packyard.setters.change import change_setters
 from served import Cfg, Served
@@ -73,29 +74,7 @@ openAPI:
           value: x
 """
 
-RESOURCE = """\
-apiVersion: example.com/v1
-kind: Sample
-metadata:
-  name: sample
-spec:
-  plain: old # {"$openapi":"V"}
-  double: "old" # {"$openapi":"V"}
-  single: 'old' # {"$openapi":"V"}
-  list:
-  - old # {"$openapi":"V"}
-  flow: [old, "old"] # {"$openapi":"V"}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: sample
-  labels:
-    plain: old # {"$openapi":"V"}
-data:
-  plain: old # {"$openapi":"V"}
-  double: "old" # {"$openapi":"V"}
-"""
+RESOURCE = tiny.text("field-edits/r.yaml")
 
 
 class Loader(yaml.CSafeLoader):

@@ -7,27 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tiny
 from packyard.source import parts
 from packyard.source.accumulate import accumulate
 from packyard.source.sources import Sources
 
-BASE = """\
-apiVersion: example.com/v1
-kind: Run
-metadata:
-  name: &run run # {"$openapi":"NAME"}
-  labels: {app: *run}
-spec:
-  launcher:
-    volumes: &volumes # what both have
-    - {name: tmp, emptyDir: {}}
-    - &home {name: home, emptyDir: {}}
-    image: &image "" # {"$openapi":"IMAGE"}
-  worker:
-    volumes: *volumes
-    home: *home
-    image: *image
-"""
+BASE = tiny.text("anchors/base.yaml")
 HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [run.yaml]\n"
 
 

@@ -35,18 +35,7 @@ openAPI:
       description: The queue.
       x-k8s-cli: {setter: {name: QUEUE, value: "default"}}
 """
-PATCHES = """\
-patches:
-# For maps.
-- {path: label.yaml, target: {kind: ConfigMap}}
-# For jobs.
-- {path: job.json6902, target: {kind: Job}}
-- {path: label.yaml, target: {kind: Job}}
-# For what nobody has here.
-- target: {kind: Deployment}
-  patch: |-
-    - {op: remove, path: /spec}
-"""
+PATCHES = tiny.text("parts/option-patches.yaml")
 
 
 @pytest.fixture

@@ -7,26 +7,13 @@ from pathlib import Path
 import pytest
 
 import real
+import tiny
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.package import Package
 
-PACKAGE = """\
-apiVersion: packyard/v1
-kind: Package
-model: {name: bert, framework: pytorch, category: language-modeling, precision: fp32, mode: training}
-setters: {WORKERS: "3"}
-moved: {SLOTS: one process in each worker}
-useCases:
-  one: {base: job, storage: [claim, export], programs: [zoo], setters: {STEPS: "1"}}
-  many:
-    base: job
-    storage: [claim]
-    patches: [patches/a.yaml, {path: patches/a.yaml, target: {kind: Job}}]
-    setters: {STEPS: "2", WORKERS: "8", RUN_NAME: shards}
-  look/inside: {base: look}
-"""
+PACKAGE = tiny.text("parts/package.yaml")
 FILES = {
     "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: tiny\nprefix: p\nlicense: LICENSE\n",
     "LICENSE": "Do what you like.\n",

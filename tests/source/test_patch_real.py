@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tiny
 from packyard.errors import InputError
 from packyard.source import parts
 from packyard.source.compose import accumulate
@@ -14,46 +15,7 @@ from packyard.source.sources import Sources
 from packyard.yaml import layout
 from served import Served
 
-BASE = """\
-# What the deployment is for.
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: web # {"$openapi":"NAME"}
-  labels: {role: web}
-  annotations: {note: x}
-spec:
-  # Prose of the base.
-  replicas: 2 # {"$openapi":"REPLICAS"}
-  template:
-    spec:
-      containers:
-      - name: main
-        image: nginx:1.7 # {"$openapi":"IMAGE"}
-        args:
-        - --mode
-        - "0644"
-        env:
-        - name: A
-          value: "1"
-        volumeMounts:
-        - name: tmp
-          mountPath: /tmp
-      volumes:
-      - name: tmp
-        emptyDir: {}
----
-apiVersion: example.com/v1
-kind: Custom
-metadata:
-  name: custom
-spec:
-  items:
-  - name: a
-    value: 08
-  - name: b
-    value: 1e3
-"""
+BASE = tiny.text("parts/patched.yaml")
 
 DEPLOYMENT = "target: {kind: Deployment}"
 OPERATIONS = {

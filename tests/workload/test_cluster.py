@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tiny
 from workload import controllers, deploy
 from workload.cluster import Cluster
 from workload.objects import Object, RefusedError
@@ -204,35 +205,7 @@ def test_a_network_policy_lets_those_connect_that_it_names(
 
 # Pods of one set.
 
-INDEXED_JOB = """
-apiVersion: batch/v1
-kind: Job
-metadata: {name: set}
-spec:
-  completionMode: Indexed
-  completions: 3
-  parallelism: 3
-  template:
-    metadata: {labels: {app: server}}
-    spec:
-      subdomain: svc
-      restartPolicy: Never
-      containers:
-      - name: c
-        env:
-        - name: POD
-          valueFrom: {fieldRef: {fieldPath: metadata.name}}
-        - name: JOB
-          valueFrom: {fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/job-name']"}}
-        command:
-        - sh
-        - -c
-        - |
-          for index in 0 1 2; do
-            until getent ahostsv4 $(JOB)-$index.svc >/dev/null; do sleep 0.05; done
-          done
-          echo $(JOB) $(JOB_COMPLETION_INDEX) $(hostname)
-"""
+INDEXED_JOB = tiny.text("workload/indexed-job.yaml")
 
 
 def test_each_index_of_a_job_knows_itself_and_its_peers(new_cluster: NewCluster) -> None:

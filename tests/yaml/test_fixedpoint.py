@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
+import tiny
 from packyard.errors import InputError
 from packyard.yaml.fixedpoint import find
 from packyard.yaml.node import Source
@@ -22,36 +23,7 @@ openAPI:
     io.k8s.cli.setters.X:
       x-k8s-cli: {setter: {name: X, value: "a"}}
 """
-SOUND = """\
-# What the file is.
-# &name marks what *name repeats further down.
-metadata:
-  name: &run run # {"$openapi":"NAME"}
-  labels: &labels
-    app: *run
-    # Above an entry.
-    "a b": 'it''s'
-  annotations: {a: b}
-spec:
-- {name: tmp, emptyDir: {}} # behind an item
-- items: [*run, $(X), -p, "metadata.annotations['x']", 'a:b']
-  name: identity # behind a value
-# Above an item.
-- &script |-
-  # text
-    $(for a in b)
-
-  end
-- *script
--
-key: # behind a key
-  a: 1
-  # Below the last entry.
-list:
-# Above the first item.
-- - nested
-  - "escaped \\t é"
-"""
+SOUND = tiny.text("fixed-point/sound.yaml")
 
 
 def test_leaves_alone_what_both_leave_alone(tmp_path: Path) -> None:

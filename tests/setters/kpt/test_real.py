@@ -11,79 +11,13 @@ from pathlib import Path
 import pytest
 
 import running
+import tiny
 
-FILES = {
-    "deployment.yaml": """\
-# Licence.
+FILES = tiny.read_tree("kpt")
 
-apiVersion: apps/v1
-kind: Deployment
-metadata: # kept
-  name: web # kpt-set: ${app}
-  labels: {app: web, tier: "front"}
-  annotations:
-    zone: 'a' # kpt-set: ${zone}
-spec:
-  # how many
-  replicas: 3 # kpt-set: ${replicas}
-  template:
-    spec:
-      containers:
-      - name: main
-        image: "registry.example.com/web:1.7" # kpt-set: ${registry}/${app}:${tag}
-        args: [--zone, a] # kpt-set: ${args}
-      - name: side # last
-        env: # kpt-set: ${env}
-        - name: A
-          value: x
-""",
-    "sub/config.yaml": """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: web-config # kpt-set: ${app}-config
-data:
-  script: |- # kpt-set: ${tag}
-    1.7
-  zones: "a" # kpt-set: ${zone}
----
-apiVersion: example.com/v1
-kind: Zone
-metadata:
-  name: zones
-list: # kpt-set: ${zones}
-- a # first
-- b
-next: x
-""",
-}
+KPTFILE = tiny.text("kpt-run/Kptfile")
 
-KPTFILE = """\
-apiVersion: kpt.dev/v1
-kind: Kptfile
-metadata:
-  name: example
-pipeline:
-  mutators:
-  - exec: packyard fn apply-setters
-    configMap:
-      tag: "1.8" # the next one
-      replicas: "5"
-  - exec: packyard fn apply-setters
-    configPath: setters.yaml
-"""
-
-SETTERS = """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: setters
-data:
-  zones: |
-    - c
-    - "d"
-  args: '[--zone, "c, d"]'
-"""
+SETTERS = tiny.text("kpt-run/setters.yaml")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -215,16 +149,7 @@ resources: [deployment.yaml, sub/config.yaml]
 transformers: [setters.yaml]
 """
 
-FUNCTION = """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: setters
-  annotations:
-    config.kubernetes.io/function: |
-      exec: {path: packyard, args: [fn, apply-setters]}
-data: {app: shop, replicas: "5"}
-"""
+FUNCTION = tiny.text("kpt-run/function.yaml")
 
 
 def test_kustomize_build_runs_it_and_is_told_that_no_comment_arrived(run: Run, tmp_path: Path) -> None:

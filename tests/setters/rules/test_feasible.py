@@ -8,26 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tiny
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules.evaluation import evaluate
 from packyard.setters.rules.feasible import can_hold
 from packyard.setters.rules.rule import read
 from packyard.yaml.node import Source
 
-DEFINITIONS = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.WORKERS: {type: integer, minimum: 1, x-k8s-cli: {setter: {name: WORKERS, value: "1"}}}
-    io.k8s.cli.setters.SLOTS: {type: integer, minimum: 1, maximum: 8, x-k8s-cli: {setter: {name: SLOTS, value: "1"}}}
-    io.k8s.cli.setters.ODD: {type: integer, enum: [1, 3, 5], x-k8s-cli: {setter: {name: ODD, value: "1"}}}
-    io.k8s.cli.setters.RATE: {type: number, minimum: 0, maximum: 1, x-k8s-cli: {setter: {name: RATE, value: "0.5"}}}
-    io.k8s.cli.setters.MODE: {type: string, enum: [a, b], x-k8s-cli: {setter: {name: MODE, value: a}}}
-    io.k8s.cli.setters.SIZE: {type: string, x-k8s-cli: {setter: {name: SIZE, value: s, enumValues: {s: "1", l: "9"}}}}
-    io.k8s.cli.setters.FLAG: {type: boolean, x-k8s-cli: {setter: {name: FLAG, value: "true"}}}
-    io.k8s.cli.setters.NAME: {type: string, maxLength: 8, x-k8s-cli: {setter: {name: NAME, value: a}}}
-    io.k8s.cli.setters.TEXT: {type: string, x-k8s-cli: {setter: {name: TEXT, value: a}}}
-    io.k8s.cli.setters.GPUS: {type: integer, minimum: 0, maximum: 8, x-k8s-cli: {setter: {name: GPUS, value: ""}}}
-"""
+DEFINITIONS = tiny.text("rules/feasible.yaml")
 
 
 def possible(text: str) -> bool:

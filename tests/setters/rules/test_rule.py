@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import tiny
 from packyard.errors import InputError
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules.rule import find_broken, read
 from packyard.yaml.node import Source
 
-DEFINITIONS = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.N:
-      type: integer
-      x-k8s-cli: {setter: {name: N, value: "8"}}
-    io.k8s.cli.setters.M:
-      type: integer
-      x-k8s-cli: {setter: {name: M, value: "3"}}
-    io.k8s.cli.setters.NEEDED:
-      type: integer
-      nullable: true
-      x-k8s-cli: {setter: {name: NEEDED, value: "", required: true}}
-    io.k8s.cli.setters.NAME:
-      x-k8s-cli: {setter: {name: NAME, value: "", required: true}}
-    io.k8s.cli.setters.TEXT:
-      type: string
-      x-k8s-cli: {setter: {name: TEXT, value: ""}}
-    io.k8s.cli.setters.ODD:
-      type: integer
-      x-k8s-cli: {setter: {name: ODD, value: "many"}}
-    io.k8s.cli.setters.FLAG:
-      type: boolean
-      x-k8s-cli: {setter: {name: FLAG, value: "true"}}
-    io.k8s.cli.setters.LIST:
-      type: array
-      x-k8s-cli: {setter: {name: LIST, listValues: [a, b]}}
-"""
+DEFINITIONS = tiny.text("rules/definitions.yaml")
 
 
 def krmfile(rules: str) -> Krmfile:

@@ -9,51 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tiny
 from packyard.setters.change import change_setters
 from running import done, packyard
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.EVALS:
-      type: integer
-      default: 1
-      x-k8s-cli:
-        setter:
-          name: EVALS
-          value: "1"
-    io.k8s.cli.setters.EPOCHS:
-      type: integer
-      default: 1
-      x-k8s-cli:
-        setter:
-          name: EPOCHS
-          value: "1"
-    io.k8s.cli.setters.USER:
-      x-k8s-cli:
-        setter:
-          name: USER
-          value: ""
-          required: true
-rules:
-# kept with care
-- rule: EVALS <= EPOCHS # a note
-  message: An evaluation comes at most as late as the last epoch.
-- rule: USER != 'root'
-  message: Nobody is root.
-"""
-RESOURCE = """\
-apiVersion: example.com/v1
-kind: Training
-metadata:
-  name: a
-spec:
-  evals: 1 # {"$openapi":"EVALS"}
-  epochs: 1 # {"$openapi":"EPOCHS"}
-  user: "" # {"$openapi":"USER"}
-"""
+KRMFILE = tiny.text("rules/package/Krmfile")
+RESOURCE = tiny.text("rules/package/a.yaml")
 MESSAGE = "An evaluation comes at most as late as the last epoch"
 
 
