@@ -11,8 +11,8 @@ from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
 from packyard.setters.listing import list_setters
+from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.packages import read_package
-from packyard.setters.plan import Copies
 from packyard.work.memo import Memo
 
 KRMFILE = tiny.text("change/Krmfile")
@@ -66,11 +66,11 @@ def test_what_is_wrong_with_one_of_two_packages_with_equal_definitions_is_told_o
 def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:
     tree = Tree(make(tmp_path, a=BOUND, b=BOUND, c=BOUND + 'y: old # {"$openapi":"V"}\n', d=BOUND))
     (tmp_path / "d/Krmfile").write_text(KRMFILE.replace("type: string", "type: array"), "utf-8")
-    copies, memo = Copies(), Memo()
+    memo = Memo()
     listed = []
     for name in "abcd":
         files = read_package(tree, name)
-        listed += list_setters(files, copies.read_krmfile(files).definitions, memo)
+        listed += list_setters(files, read_krmfile(files, memo).definitions, memo)
     assert [(row.count, row.setter.file) for row in listed] == [
         (1, f"{tmp_path}/a/Krmfile"),
         (1, f"{tmp_path}/b/Krmfile"),

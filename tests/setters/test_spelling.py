@@ -6,7 +6,7 @@ import pytest
 
 from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Assignment, Copies
+from packyard.setters.plan import Assignment
 from packyard.setters.spelling import names, plan_setters
 
 KPTFILE = b"""\
@@ -36,7 +36,7 @@ def package() -> PackageFiles:
 
 
 def test_one_name_in_both_spellings_is_set_in_both(package: PackageFiles) -> None:
-    assert names(package, Copies()) == {"TAG", "app"}
+    assert names(package) == {"TAG", "app"}
     plan = plan_setters(package, Assignment({"app": ["shop"], "TAG": ["1.8"]}))
     assert plan.files["r.yaml"] == RESOURCE.replace(b"web", b"shop").replace(b"1.7", b"1.8")
     assert b"{app: shop}" in plan.files["Kptfile"]

@@ -17,9 +17,10 @@ from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
 from packyard.setters import spelling
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.packages import find_packages, read_package
-from packyard.setters.plan import Assignment, Copies, Plan, Shipped
+from packyard.setters.plan import Assignment, Plan, Shipped
+from packyard.work.memo import Memo
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +83,19 @@ def change_setters(
     which values a directory was shipped, for those that are unset.
     """
     asked = Assignment(values, unset, set_by, description)
-    copies = Copies()
+    memo = Memo()
     tree = Tree(beside.root_dir if beside else directory)
 
     def plan_one(package: PackageFiles, found: _Found) -> Plan | None:
         here = asked
         if recursive or beside:
-            known = spelling.names(package, copies)
+            known = spelling.names(package, memo)
             here = asked.among(known if found.names is None else known & set(found.names))
         if not here.names:
             return None
         values = shipped(tree.root_dir / found.path) if unset else {}
-        plan = spelling.plan_setters(package, here, shipped=values, copies=copies)
-        _check_rules(copies.read_krmfile(package), plan)
+        plan = spelling.plan_setters(package, here, shipped=values, memo=memo)
+        _check_rules(read_krmfile(package, memo), plan)
         return plan
 
     with nullcontext() if dry_run else tree.locked():
@@ -181,8 +182,8 @@ def _refuse_unknown(tree: Tree, found: Sequence[_Found], names: Sequence[str]) -
     """Refuse names that no package has, each with the nearest that one has."""
     if not names:
         return
-    copies = Copies()
-    known = {name for each in found for name in spelling.names(read_package(tree, each.path), copies)}
+    memo = Memo()
+    known = {name for each in found for name in spelling.names(read_package(tree, each.path), memo)}
     where = f"is in none of {len(found)} packages below {tree.root_dir}"
     refuse(Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name) for name in names)
 

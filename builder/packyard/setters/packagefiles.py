@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from packyard.dataclass import dataclass, replace
-from packyard.setters.krmfile import NAME, Krmfile, parse_krmfile
+from packyard.setters.krmfile import NAME, Krmfile
+from packyard.work.memo import Memo, once
 from packyard.yaml.document import source_of
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from packyard.work.memo import Memo
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
@@ -62,6 +59,9 @@ class PackageFiles:
 
 
 def read_krmfile(package: PackageFiles, memo: Memo | None = None) -> Krmfile:
-    """Parse a package's definitions."""
+    """Parse a package's definitions; with a memo once for all that have the same bytes, by the name of the last one."""
     name = package.where + package.name
-    return parse_krmfile(source_of(package.krmfile, name), memo)
+    krmfile = once(memo, ("definitions", package.krmfile), lambda: Krmfile(source_of(package.krmfile, name)))
+    if krmfile.source.name != name:
+        krmfile.rename(name)
+    return krmfile

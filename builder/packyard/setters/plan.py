@@ -8,23 +8,22 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fieldedits import FieldChange, FieldEdits
-from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.work.memo import Memo, once
 from packyard.yaml.document import parse_shared, source_of
 from packyard.yaml.proof import apply_to_file
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from typing import Any
-
-    from packyard.work.memo import Memo
 
 _NOTHING: Mapping[str, Any] = {}
 _NO_DEFINITIONS = Definitions()
@@ -81,39 +80,6 @@ class Plan:
         return Plan((*self.changes, *later.changes), files, counts, definitions, left)
 
 
-class Copies:
-    """A cache of parsed Krmfiles and planned files for one run.
-
-    In a tree of copied packages most files have the same bytes. A Krmfile is found by its bytes; a planned file by its
-    bytes and a key.
-    """
-
-    def __init__(self, memo: Memo | None = None) -> None:
-        self.memo = memo
-        self._krmfiles: dict[bytes, Krmfile] = {}
-        self._fields: dict[Hashable, _FileFields] = {}
-        self.proved: set[object] = set()  # what `proof` need not prove again
-
-    def read_krmfile(self, package: PackageFiles) -> Krmfile:
-        """Return what `read_krmfile` does; the next call may rename the result."""
-        krmfile = self._krmfiles.get(package.krmfile)
-        name = package.where + package.name
-        if krmfile is None:
-            krmfile = Krmfile(source_of(package.krmfile, name))  # its own, to be renamed
-            self._krmfiles[package.krmfile] = krmfile
-        elif krmfile.source.name != name:
-            krmfile.rename(name)
-        return krmfile
-
-    def fields(self, key: Hashable, data: bytes, name: str, make: Callable[[bytes, str], _FileFields]) -> _FileFields:
-        """Return what ``make`` returns for a file; the result for the same bytes and key is reused."""
-        known = self._fields.get((key, data))
-        if known is None:
-            self._fields[key, data] = known = make(data, name)
-            return known
-        return replace(known, changes=[replace(change, file=name) for change in known.changes])
-
-
 @dataclass(frozen=True, slots=True)
 class _FileFields:
     """The fields of one file that are set; ``data`` is None where it stays as it is."""
@@ -123,16 +89,14 @@ class _FileFields:
     counts: Mapping[str, int]
 
 
-def plan(
-    package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHING, copies: Copies | None = None
-) -> Plan:
+def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None) -> Plan:
     """Plan to give setters values, and to take others back to the defaults of their definitions, else to ``shipped``.
 
     What is taken back is not set then: a required setter without a default is empty, and has to be set again.
-    ``copies`` is that of a run over many packages. Raises `InputError` with every fault of every value.
+    ``memo`` is that of a run over many packages, in which most files have the same bytes as another: those are planned
+    once. Raises `InputError` with every fault of every value.
     """
-    copies = copies or Copies()
-    krmfile = copies.read_krmfile(package)
+    krmfile = read_krmfile(package, memo)
     setters = krmfile.definitions.setters
     texts = (asked.set_by, asked.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
@@ -145,8 +109,9 @@ def plan(
     edits = []
     for name, setter in changed.items():
         edits += krmfile.record(setter, description=asked.description if name in accepted else "")
-    recorded = krmfile.edited(package.krmfile, edits, copies.proved)
-    fields = _set_fields(package, krmfile.definitions, changed, copies)
+    proved = once(memo, "proved", set[object])
+    recorded = krmfile.edited(package.krmfile, edits, proved)
+    fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
     files = {} if recorded is None else {package.name: recorded}
     return replace(fields, files={**files, **fields.files}, left=left)
 
@@ -155,7 +120,7 @@ def set_fields(
     resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
 ) -> Plan:
     """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
-    return _set_fields(PackageFiles(b"", resources), definitions, changed, Copies(memo))
+    return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
 
 
 def unknown(name: str, known: Collection[str], package: PackageFiles) -> Problem:
@@ -205,8 +170,18 @@ def _accept(
     return accepted
 
 
-def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str, Setter], copies: Copies) -> Plan:
-    """Write changed setters into the fields of a package's resource files."""
+def _set_fields(
+    package: PackageFiles,
+    before: Definitions,
+    changed: Mapping[str, Setter],
+    proved: set[object],
+    planned: Memo | None = None,
+    parsed: Memo | None = None,
+) -> Plan:
+    """Write changed setters into the fields of a package's resource files.
+
+    ``planned`` remembers what is planned for the same bytes below the same Krmfile, ``parsed`` documents.
+    """
     definitions = before.with_setters(changed)
     changes: list[FieldChange] = []
     counts = dict.fromkeys(changed, 0)
@@ -217,16 +192,17 @@ def _set_fields(package: PackageFiles, before: Definitions, changed: Mapping[str
     def of_file(data: bytes, name: str) -> _FileFields:
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
-        documents = parse_shared(source, copies.memo, around=names)
+        documents = parse_shared(source, parsed, around=names)
         for document in documents:
             fields.visit(document)
-        new = apply_to_file(data, source, fields.edits, documents, copies.proved, copies.memo)
+        new = apply_to_file(data, source, fields.edits, documents, proved, parsed)
         return _FileFields(new, fields.changes, fields.counts)
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
-            found = copies.fields(key, data, package.where + path, of_file)
-            changes += found.changes
+            name = package.where + path
+            found = once(planned, ("planned", key, data), partial(of_file, data, name))
+            changes += [replace(change, file=name) for change in found.changes]
             for name, count in found.counts.items():
                 counts[name] += count
             if found.data is not None:

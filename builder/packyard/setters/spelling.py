@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from packyard.errors import refuse
 from packyard.setters.definition import Setter
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Assignment, Copies, Plan, Shipped, no_default, plan, unknown
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.plan import Assignment, Plan, Shipped, no_default, plan, unknown
+from packyard.work.memo import Memo
 
 _NOT_SHIPPED: Shipped = {}
 
 
-def names(package: PackageFiles, copies: Copies) -> set[str]:
+def names(package: PackageFiles, memo: Memo | None = None) -> set[str]:
     """Return the names of all setters."""
-    return {*copies.read_krmfile(package).definitions.setters, *_tagged(package)}
+    return {*read_krmfile(package, memo).definitions.setters, *_tagged(package)}
 
 
 def plan_setters(
-    package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOT_SHIPPED, copies: Copies | None = None
+    package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOT_SHIPPED, memo: Memo | None = None
 ) -> Plan:
     """Plan as `plan.plan` does: what is defined first, then in the files that this leaves what kpt's comments tag."""
-    copies = copies or Copies()
     tagged = _tagged(package)
     if not tagged:
-        return plan(package, asked, shipped=shipped, copies=copies)
+        return plan(package, asked, shipped=shipped, memo=memo)
     from packyard.setters.kpt.kptpackage import KptPackage
 
-    defined = copies.read_krmfile(package).definitions.setters
+    defined = read_krmfile(package, memo).definitions.setters
     known = {*defined, *tagged}
     refuse(unknown(name, known, package) for name in asked.names if name not in known)
     file = package.where + package.name

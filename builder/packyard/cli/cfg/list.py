@@ -14,7 +14,6 @@ from packyard.setters.definition import Definitions
 from packyard.setters.listing import ListedSetter, list_setters
 from packyard.setters.packagefiles import read_krmfile
 from packyard.setters.packages import find_packages, read_package
-from packyard.setters.plan import Copies
 from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
@@ -27,20 +26,19 @@ def list_package_setters(words: Sequence[str]) -> int:
         raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
     folder, *names = parsed.arguments
     blocks.check_folder(folder, absolute=False)
-    tree = Tree(Path(folder))
+    tree, memo = Tree(Path(folder)), Memo()
     try:
         packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
         state.tell_pending(tree)
-        first = read_krmfile(read_package(tree, packages[0]))
+        read_krmfile(read_package(tree, packages[0]), memo)
     except InputError:
         if (code := _list_version1(folder, names)) is not None:
             return code
         raise
-    copies, memo = Copies(), Memo()
     shown = False
     for number, package in enumerate(packages):
         files = read_package(tree, package)
-        definitions = (copies.read_krmfile(files) if number else first).definitions
+        definitions = read_krmfile(files, memo).definitions
         rows = [row for row in list_setters(files, definitions, memo) if not names or row.setter.name == names[0]]
         if not rows and not number and (code := _list_version1(folder, names)) is not None:
             return code

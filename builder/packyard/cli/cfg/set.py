@@ -9,7 +9,8 @@ from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, NotHereError, UsageError
 from packyard.setters import spelling, value
 from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Assignment, Copies, Plan
+from packyard.setters.plan import Assignment, Plan
+from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
 
@@ -33,13 +34,13 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
-    copies, asked = Copies(), Assignment({name: values}, set_by=by, description=description)
+    memo, asked = Memo(), Assignment({name: values}, set_by=by, description=description)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        if name not in spelling.names(package, copies):
+        if name not in spelling.names(package, memo):
             raise NotHereError(f'setter "{name}" is not found')
         try:
-            planned = spelling.plan_setters(package, asked, copies=copies)
+            planned = spelling.plan_setters(package, asked, memo=memo)
         except value.ValuesError as error:
             raise _refusal(error, recursive=recursive) from error
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
