@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from packyard.checks import practice
+from checks import practicerules
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -26,7 +26,7 @@ def found() -> Callable[..., list[str]]:
         return [
             f"{finding.file}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
             for finding in lint(PackageFiles(krmfile.encode(), resources), shipped=shipped)
-            if finding.rule not in {*practice.RULES, "name-without-limit", "rewritten", "default-written-out"}
+            if finding.rule not in {*practicerules.RULES, "name-without-limit", "rewritten", "default-written-out"}
         ]
 
     return find

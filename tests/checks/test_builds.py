@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from packyard.checks import practice
+from checks import practicerules
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -26,7 +26,7 @@ def found() -> Lint:
 
     def find(files: dict[str, str]) -> list[str]:
         package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
-        each = (finding for finding in lint(package, shipped=False) if finding.rule not in practice.RULES)
+        each = (finding for finding in lint(package, shipped=False) if finding.rule not in practicerules.RULES)
         return [f"{finding.file} {finding.severity} {finding.rule}" for finding in each]
 
     return find

@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 import pytest
 
 import tiny
-from packyard.checks import practice
+from checks import practicerules
 from packyard.checks.lint import lint
 from packyard.setters.packagefiles import PackageFiles
 
@@ -48,7 +48,9 @@ kind: PersistentVolumeClaim
 def judged(text: str, *more: str) -> list[str]:
     files = {"a.yaml": text.encode(), **{f"b{index}.yaml": other.encode() for index, other in enumerate(more)}}
     found = lint(PackageFiles(KRMFILE.encode(), files))
-    return [f"{each.line}:{each.column} {each.severity} {each.rule}" for each in found if each.rule in practice.RULES]
+    return [
+        f"{each.line}:{each.column} {each.severity} {each.rule}" for each in found if each.rule in practicerules.RULES
+    ]
 
 
 def place(text: str, of: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.checks import practice
+from checks import practicerules
 from packyard.checks.lint import lint
 from packyard.kubernetes import schemas as judges
 from packyard.setters.packagefiles import PackageFiles
@@ -83,7 +83,7 @@ def read(corpus: Path, name: str) -> PackageFiles:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_finds_the_known_defects_and_nothing_else(corpus: Path, name: str) -> None:
-    counted = {"required-but-set", "name-without-limit", *LAYOUT, *practice.RULES}
+    counted = {"required-but-set", "name-without-limit", *LAYOUT, *practicerules.RULES}
     found = [finding for finding in lint(read(corpus, name)) if finding.rule not in counted]
     expected = [line.strip() for line in EXPECTED[name].splitlines() if line.strip()]
     assert [f"{finding.file}:{finding.line} {finding.rule}" for finding in found] == expected
@@ -129,7 +129,7 @@ PRACTICE = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_finds_what_is_no_good_practice(corpus: Path, name: str) -> None:
-    found = Counter(finding.rule for finding in lint(read(corpus, name)) if finding.rule in practice.RULES)
+    found = Counter(finding.rule for finding in lint(read(corpus, name)) if finding.rule in practicerules.RULES)
     assert found == PRACTICE[name]
 
 

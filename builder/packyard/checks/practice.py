@@ -28,14 +28,6 @@ _SECRET = re.compile(
 #: An absolute path or the address of a file: where a secret is, not the secret.
 _PLACE = re.compile(r"(file:|/)\S*\Z")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
-#: Every rule of this family.
-RULES = frozenset(
-    (
-        *("bare-pod", "no-labels", "sidecar", "plain-secret", "empty-storage-class", "fixed-deadline", "token-mounted"),
-        *("untyped-host-path", "root-with-fs-group", "moving-tag", "args-without-command", "no-resources"),
-        *("runs-as-root", "unexpanded-variable"),
-    )
-)
 #: A variable of a container or a key of a ConfigMap: name and value.
 _Variable = tuple[str, Node | None]
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
