@@ -4,6 +4,7 @@
     VERB/NAME/args              the words behind `packyard`, a command on each line
     VERB/NAME/expected.diff     what the commands change; no file: nothing
     VERB/NAME/expected-output   what the last one prints on standard output; no file: not compared
+    VERB/NAME/expected-messages what the last one prints on standard error, and succeeds; no file: not compared
     VERB/NAME/expected-error    what the last one prints on standard error, and exits with 1; no file: it succeeds
 
 `PACKYARD_WRITE=1 pytest tests/test_cases.py -k NAME` writes what is expected, for you to read. `before` may be a
@@ -58,10 +59,12 @@ def test_a_command_does_what_its_case_says(case: Path, tmp_path: Path, monkeypat
     found = {"expected.diff": _diff(case / "before", tmp_path / "tree")}
     if (case / "expected-output").exists():
         found["expected-output"] = output
+    if not code and (case / "expected-messages").exists():
+        found["expected-messages"] = error
     if code:
         found["expected-error"] = error.partition("\nThe `cfg` commands of")[0].replace(str(tmp_path), "")
     if os.environ.get("PACKYARD_WRITE"):
-        _write(case, found, "expected.diff", "expected-error", "expected-output")
+        _write(case, found, "expected.diff", "expected-error", "expected-messages", "expected-output")
     assert {name: text for name, text in found.items() if text} == {
         name: text for name, text in _expected(case).items() if name != "expected-kustomize"
     }
