@@ -1,4 +1,4 @@
-"""Packages with rules, without a command line and with the real 3.8.7; tests/cases/set/rules-… have the command lines."""
+"""Packages with rules without a command line, and with the real 3.8.7; on the command line: tests/cases/set/rules-…."""
 
 from __future__ import annotations
 
