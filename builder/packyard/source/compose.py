@@ -20,7 +20,7 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.setters.rules.rule import Rule
-from packyard.source import idle, option, parts, preset, rules
+from packyard.source import idle, option, parts, preset, reached_definitions, rules
 from packyard.source.accumulate import SourceObject, accumulate, file_names
 from packyard.source.idle import Idle
 from packyard.source.option import Options
@@ -129,7 +129,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
         name: SourceObject(words.fold(item.root), item.stem).write()
         for name, item in sorted({**beside, **named}.items())
     }
-    reached = words.reach(documents)
+    reached = reached_definitions.reach(words, documents)
     known = reached.definitions.setters
     applying = rules.gather([each for layer in layers for each in layer], memo)
     here = [rule for rule in applying if rules.is_here(rule, known)]
@@ -137,7 +137,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
     files[kustomization.FILE] = _kustomization(sorted(named))
     if known:
-        files[KRMFILE] = reached.krmfile(_HEAD, here)
+        files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
     composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
     return _Made(composed, objects, nothing, words)

@@ -22,8 +22,7 @@ from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import set_fields
-from packyard.source import parts, rules
-from packyard.source import words as words_of
+from packyard.source import parts, reached_definitions, rules
 from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.idle import Idle, join
 from packyard.source.parts import Part, Patch
@@ -92,7 +91,9 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
         setters.update(definitions.setters)
         applying += rules.gather(part.krmfiles(), workspace.sources.memo)
     if any(sections.values()):
-        files[KRMFILE] = words_of.write(_HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)])
+        files[KRMFILE] = reached_definitions.write(
+            _HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)]
+        )
     return Options(tuple(found), files, Definitions(setters))
 
 
@@ -120,7 +121,7 @@ def _option(
     values = tuple(to_value(root) for root in roots)
     words = Words(parts.read_krmfile(sources, ""), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
-    found = words.reach({path: data for path, data in shown.items() if path.endswith(".yaml")})
+    found = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = found.definitions.setters
     refuse(
         Problem("has fields with other values than their setters", file=file)

@@ -16,9 +16,7 @@ from packyard.source.parts import KrmfileData
 from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
-from packyard.yaml import make
 from packyard.yaml.document import source_of
-from packyard.yaml.node import Entry
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
@@ -46,11 +44,6 @@ def _read(name: str, data: bytes, memo: Memo) -> list[Rule]:
 def is_here(rule: Rule, names: Collection[str]) -> bool:
     """Say whether every setter that a rule names is among those of the use case."""
     return all(name in names for name in rule.names)
-
-
-def entry(rules: Sequence[Rule]) -> Entry:
-    """Return the key ``rules`` of a Krmfile that holds these."""
-    return make.entry("rules", make.sequence(KRMFILE, [make.clone_item(rule.item) for rule in rules]))
 
 
 def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
