@@ -33,7 +33,7 @@ __all__ = [
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:
-    """Open the store at a directory's path, a ``file://`` or an ``http(s)://`` address (read-only).
+    """Open the store at a directory's path, a ``file://``, an ``http(s)://`` (read-only) or an ``oci://`` address.
 
     ``patience``: seconds that one request, or the wait for another writer, may take.
     """
@@ -47,7 +47,11 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
         return DirectoryStore(_file_path(address), patience=patience)
     if scheme.lower() in ("http", "https"):
         return HTTPStore(address, patience=patience)
-    hint = "use a directory, file://, http:// or https://"
+    if scheme.lower() in ("oci", "oci+http", "oci+https"):
+        from packyard.channel.stores.oci import OCIStore  # slow to import: `transfer` is at its top
+
+        return OCIStore(address, patience=patience)
+    hint = "use a directory, file://, http://, https:// or oci://"
     raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
 
 

@@ -126,13 +126,16 @@ def send(request: Request) -> Answer:
     return _repeated(request, _whole)[0]
 
 
-def stream(request: Request, *, offset: int = 0) -> tuple[Answer, Iterator[bytes]]:
+def stream(request: Request, *, offset: int = 0, size: int | None = None) -> tuple[Answer, Iterator[bytes]]:
     """Send the request, and return the answer and the pieces of its body from an offset, however long it is.
 
-    Where the transfer breaks off, the iterator raises `BrokenOffError`. An answer other than 200 or 206 has no pieces.
+    ``size`` is that of the whole, if it is known: some servers know no open ranges. Where the transfer breaks off, the
+    iterator raises `BrokenOffError`. An answer other than 200 or 206 has no pieces.
     """
     if offset:
-        request = replace(request, headers={**request.headers, "Range": f"bytes={offset}-"})
+        request = replace(
+            request, headers={**request.headers, "Range": f"bytes={offset}-{'' if size is None else size - 1}"}
+        )
     return _repeated(request, partial(_streamed, offset=offset))
 
 
