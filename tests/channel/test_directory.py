@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import itertools
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -35,6 +34,17 @@ class TestDirectoryStoreWithoutHardLinks(StoreContract):
             raise PermissionError(errno.EPERM, "Operation not permitted")
 
         monkeypatch.setattr(os, "link", link)
+        return DirectoryStore(tmp_path / "channel")
+
+
+class TestDirectoryStoreWithoutFlock(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+        def flock(*_: object) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        monkeypatch.setattr(fcntl, "flock", flock)
+        monkeypatch.setattr(fcntl, "lockf", flock)
         return DirectoryStore(tmp_path / "channel")
 
 
@@ -71,7 +81,10 @@ def test_leaves_no_temporary_files(store: DirectoryStore, tmp_path: Path) -> Non
     with pytest.raises(ConflictError):
         store.put("a/b", b"2")
     store.swap("a/c", b"1", None)
-    assert files(tmp_path) == [".lock", "a/b", "a/c"]
+    store.swap("a/c", b"2", Digest.of(b"1"))
+    with pytest.raises(ConflictError):
+        store.swap("a/c", b"3", Digest.of(b"1"))
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == ["a", "a/b", "a/c"]
 
 
 def test_never_lists_what_a_killed_writer_left(store: DirectoryStore, tmp_path: Path) -> None:
@@ -127,25 +140,6 @@ def test_a_file_in_the_place_of_a_directory_is_an_error_and_stays(store: Directo
     with pytest.raises(UnavailableError):
         store.put("a/b", b"2")
     assert store.list("") == ["a"]
-
-
-def test_a_writer_that_was_killed_does_not_hold_the_lock(store: DirectoryStore, tmp_path: Path) -> None:
-    program = (
-        "import sys, time, pathlib; from packyard.channel.stores.directory import DirectoryStore\n"
-        "with DirectoryStore(pathlib.Path(sys.argv[1]))._lock(): print('locked', flush=True); time.sleep(60)\n"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE)
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == b"locked\n"
-    waiting = threading.Thread(target=store.swap, args=("head", b"1", None))
-    waiting.start()
-    time.sleep(0.1)
-    assert store.list("") == []
-    holder.send_signal(signal.SIGKILL)
-    waiting.join(10)
-    holder.wait()
-    holder.stdout.close()
-    assert store.get("head") == b"1"
 
 
 def test_a_reader_sees_old_or_new_bytes_of_a_swapped_object_and_nothing_else(store: DirectoryStore) -> None:
@@ -235,18 +229,21 @@ def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) ->
     assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"
 
 
-def test_a_lock_that_is_a_link_creates_nothing_elsewhere(store: DirectoryStore, tmp_path: Path) -> None:
-    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnavailableError, match=r"\.lock"):
+def test_a_claim_that_is_a_link_changes_nothing_elsewhere(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".head.claim").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnavailableError, match="Not a directory"):
         store.swap("head", b"1", None)
-    assert not (tmp_path / "elsewhere").exists()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [".head.claim", "elsewhere"]
 
 
-def test_a_lock_that_is_never_given_back_is_not_waited_for_without_end(tmp_path: Path) -> None:
-    holder = DirectoryStore(tmp_path)
-    with holder._lock(), pytest.raises(UnavailableError, match=r"\.lock: is held by another writer"):
-        DirectoryStore(tmp_path, patience=0.1).swap("head", b"1", None)
-    DirectoryStore(tmp_path, patience=0.1).swap("head", b"1", None)
+@pytest.mark.parametrize("name", ["other", "nothing.0123456789abcdef"])
+def test_what_is_no_claim_is_named_and_not_waited_for(store: DirectoryStore, tmp_path: Path, name: str) -> None:
+    (tmp_path / ".head.claim").mkdir()
+    (tmp_path / ".head.claim" / name).symlink_to("/dev/zero")
+    with pytest.raises(UnavailableError, match=rf"{name}: is .* \(remove it\)"):
+        store.swap("head", b"1", None)
+    assert (store.list(""), files(tmp_path)) == ([], [])
 
 
 def test_a_file_above_the_limit_is_not_read(store: DirectoryStore, tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """A store in a directory, on a local disk or a shared POSIX file system; a web server can serve it as it is.
 
-Objects are written in one step (`files.atomic`): `put` never replaces one, `swap` does so under a lock. A killed writer
-leaves at most a temporary file, which is never listed; the kernel releases its lock.
-
-Without hard links, a file cannot be created in one step and exclusively. On such file systems `put` takes the lock,
-checks that the file is missing, and renames: that excludes other packyards, but not somebody who copies a file there at
-the same moment.
+Objects are written in one step: `put` links a whole temporary file to its name, and never replaces one
+(`files.atomic`); `swap` exchanges by renames, and so does `put` where there are no hard links (`files.exchange`). There
+are no locks. A killed writer leaves at most a temporary file, or a claim that the next writer finishes; neither is ever
+listed.
 
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
@@ -13,11 +11,8 @@ The content of the directory may be hostile: no link may lead out of it, and onl
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-import random
 import stat
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -35,6 +30,7 @@ from packyard.channel.stores.store import (
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
 from packyard.files import atomic, paths, regular
+from packyard.files.exchange import exchange
 from packyard.files.regular import LIMIT
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -59,7 +55,7 @@ class DirectoryStore:
 
     @property
     def promises(self) -> Promises:
-        """One writer wins, by exclusive creation and by the lock."""
+        """One writer wins: hard links and renames of folders are exclusive."""
         return Promises(create=True, swap=True)
 
     def put(self, key: str, data: bytes) -> None:
@@ -99,13 +95,8 @@ class DirectoryStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
         file = self._file(key)
-        with _translated(file), self._lock():
-            current = _read(file)
-            found = None if current is None else Digest.of(current)
-            if found != expected:
-                problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
-                raise ConflictError(Problem(problem, file=str(file)))
-            _write(file, data)
+        with _translated(file):
+            self._exchange(file, data, expected)
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
@@ -131,37 +122,22 @@ class DirectoryStore:
     def _create(self, file: Path, data: bytes) -> bool:
         """Create a file exclusively; return False if it exists."""
         try:
-            _write(file, data, replace=False)
+            _make_dir(file.parent)
+            atomic.write(str(file), data, mode=0o644, durable=True, replace=False)
         except FileExistsError:
             return False
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            return self._create_without_links(file, data)
+            with suppress(ConflictError):
+                self._exchange(file, data, None)
+                return True
+            return False
         return True
 
-    def _create_without_links(self, file: Path, data: bytes) -> bool:
-        with self._lock():
-            if file.exists():
-                return False
-            _write(file, data)
-            return True
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Wait for the store's lock, and hold it; every packyard that writes here takes it."""
-        _make_dir(self.root_dir)
-        file, end = self.root_dir / ".lock", time.monotonic() + self.patience
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-        try:
-            while not _locked(descriptor):
-                if time.monotonic() > end:
-                    hint = "run again when no other packyard writes there"
-                    raise UnavailableError(Problem("is held by another writer", file=str(file), hint=hint))
-                time.sleep(random.uniform(0, 0.02))
-            yield
-        finally:
-            os.close(descriptor)
+    def _exchange(self, file: Path, data: bytes, expected: Digest | None) -> None:
+        _make_dir(file.parent)
+        exchange(str(file), data, expected, mode=0o644, patience=self.patience)
 
     def _walk(self, start_dir: Path) -> Iterator[str]:
         if not start_dir.is_dir():
@@ -187,25 +163,11 @@ def _read(file: Path, limit: int = LIMIT) -> bytes | None:
     return regular.read(file, limit=limit)
 
 
-def _write(file: Path, data: bytes, *, replace: bool = True) -> None:
-    """Write a file that all may read, in one step and durably."""
-    _make_dir(file.parent)
-    atomic.write(str(file), data, mode=0o644, durable=True, replace=replace)
-
-
 def _check_same(file: Path, data: bytes) -> None:
     found, wanted = Digest.of(regular.read(file)), Digest.of(data)
     if found != wanted:
         problem = f"exists with other content: it has {found}, the new one {wanted}"
         raise ConflictError(Problem(problem, file=str(file), hint="what is published never changes"))
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _make_dir(directory: Path) -> None:
