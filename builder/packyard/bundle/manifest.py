@@ -15,12 +15,12 @@ from packyard.bundle import record, reference
 from packyard.bundle.record import FaultError, Record, checked, digest, flag, known, list_of, map_of, text
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
+from packyard.files import paths
 
 if TYPE_CHECKING:
     from packyard.bundle.archive import Member
 
-FILE = "packyard.json"
-LIMIT = 4 * 1024 * 1024  # bytes; parsed, they take twenty times as much memory
+FILE, LIMIT = paths.MANIFEST, paths.MANIFEST_LIMIT
 
 #: A setter's shipped value: a text, the items of a list, or None where it is required.
 ShippedValue = str | tuple[str, ...] | None

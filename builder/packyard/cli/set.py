@@ -112,7 +112,7 @@ def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
     """Return the values that the package of a directory was shipped with."""
     from packyard.bundle import shipped
 
-    return shipped.find(directory).values()
+    return shipped.values(directory)
 
 
 def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
@@ -122,7 +122,7 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     from packyard.bundle import shipped
     from packyard.options.settings import switched_off
 
-    return switched_off(directory, problem.missing) or shipped.find(directory).replacement(problem.missing)
+    return switched_off(directory, problem.missing) or shipped.replacement(directory, problem.missing)
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:

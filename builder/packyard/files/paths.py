@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
 
-_MANIFEST = "packyard.json"
-_MANIFEST_LIMIT = 4 << 20  # the catalogue's largest has 90 KB
+#: Describes the package whose root it is in; parsed, it takes twenty times as much memory. The largest has 90 KB.
+MANIFEST, MANIFEST_LIMIT = "packyard.json", 4 << 20
 
 
 def inside(root_dir: str | os.PathLike[str], path: str) -> str:
@@ -58,7 +58,7 @@ def root_of(directory: str | os.PathLike[str]) -> str:
     """Return the real folder that a change of a directory must not leave: its bundle, or the directory itself."""
     here = os.path.realpath(directory)
     for folder in above(here):
-        if os.path.lexists(f"{folder}/{_MANIFEST}") and _lists(f"{folder}/{_MANIFEST}", here[len(folder) :].strip("/")):
+        if os.path.lexists(f"{folder}/{MANIFEST}") and _lists(f"{folder}/{MANIFEST}", here[len(folder) :].strip("/")):
             return folder
     return here
 
@@ -66,7 +66,7 @@ def root_of(directory: str | os.PathLike[str]) -> str:
 def _lists(manifest: str, folder: str) -> bool:
     """Return whether a manifest lists a file below a folder."""
     try:
-        document = json.loads(regular.read(manifest, limit=_MANIFEST_LIMIT))
+        document = json.loads(regular.read(manifest, limit=MANIFEST_LIMIT))
     except (PackyardError, ValueError, RecursionError):
         return False
     files = document.get("files") if isinstance(document, dict) else None

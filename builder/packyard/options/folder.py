@@ -72,7 +72,7 @@ def find(directory: Path) -> Folder | None:
     """Find the options of a use case; None where its package has none."""
     here = os.path.realpath(directory)
     package = paths.root_of(here)
-    is_known = package != here or os.path.lexists(f"{here}/packyard.json")
+    is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
     above = here
     for height, folder in enumerate(paths.above(here)):
         if is_known and not _is_within(folder, package):
