@@ -22,7 +22,7 @@ from packyard.kubernetes.pod_security import LEVELS
 from packyard.setters.definition import Setter
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
 from packyard.setters.plan import Assignment, Plan
-from packyard.setters.spelling import plan_setters
+from packyard.setters.spelling import PackageSetters
 from packyard.source import package as packages
 from packyard.source import parts, workspace
 from packyard.source.accumulate import SourceObject, accumulate
@@ -123,7 +123,7 @@ def _examples(setters: Mapping[str, Setter]) -> dict[str, str]:
 
 
 def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
-    return plan_setters(files, Assignment({name: [text] for name, text in values.items()}))
+    return PackageSetters(files).plan(Assignment({name: [text] for name, text in values.items()}))
 
 
 def build_all(

@@ -22,7 +22,7 @@ from packyard.setters import resourcefiles as resource_files
 from packyard.setters.change import change_setters
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
 from packyard.setters.plan import Assignment
-from packyard.setters.spelling import plan_setters
+from packyard.setters.spelling import PackageSetters
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
 
@@ -40,7 +40,7 @@ def planned(case: Case) -> dict[str, bytes]:
         package = PackageFiles(definitions, {"r.yaml": case.data}, name=KPTFILE, kptfile=definitions)
     else:
         package = PackageFiles(definitions, {"r.yaml": case.data})
-    plan = plan_setters(package, Assignment(case.values))
+    plan = PackageSetters(package).plan(Assignment(case.values))
     return dict(plan.files)
 
 

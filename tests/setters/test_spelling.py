@@ -7,7 +7,7 @@ import pytest
 from packyard.errors import InputError
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment
-from packyard.setters.spelling import names, plan_setters
+from packyard.setters.spelling import PackageSetters
 
 KPTFILE = b"""\
 apiVersion: kpt.dev/v1
@@ -36,8 +36,8 @@ def package() -> PackageFiles:
 
 
 def test_one_name_in_both_spellings_is_set_in_both(package: PackageFiles) -> None:
-    assert names(package) == {"TAG", "app"}
-    plan = plan_setters(package, Assignment({"app": ["shop"], "TAG": ["1.8"]}))
+    assert PackageSetters(package).names == {"TAG", "app"}
+    plan = PackageSetters(package).plan(Assignment({"app": ["shop"], "TAG": ["1.8"]}))
     assert plan.files["r.yaml"] == RESOURCE.replace(b"web", b"shop").replace(b"1.7", b"1.8")
     assert b"{app: shop}" in plan.files["Kptfile"]
     assert plan.counts == {"app": 2, "TAG": 1}
@@ -45,18 +45,18 @@ def test_one_name_in_both_spellings_is_set_in_both(package: PackageFiles) -> Non
 
 def test_a_setter_of_kpt_has_no_default_and_stays_while_others_go_back(package: PackageFiles) -> None:
     alone = PackageFiles(KRMFILE.partition(b"    io.k8s.cli.setters.app")[0], package.resources, kptfile=KPTFILE)
-    plan = plan_setters(alone, Assignment({}, ["app", "TAG"]))
+    plan = PackageSetters(alone).plan(Assignment({}, ["app", "TAG"]))
     assert plan.files["r.yaml"] == RESOURCE.replace(b"1.7", b"1.6")
     assert "Kptfile" not in plan.files
     assert [problem.message for problem in plan.left.values()] == ["setter 'app' has no default to go back to"]
 
 
 def test_values_and_defaults_are_planned_together(package: PackageFiles) -> None:
-    plan = plan_setters(package, Assignment({"app": ["shop"]}, ["TAG"]))
+    plan = PackageSetters(package).plan(Assignment({"app": ["shop"]}, ["TAG"]))
     assert plan.files["r.yaml"] == RESOURCE.replace(b"web", b"shop").replace(b"1.7", b"1.6")
     assert b'{name: TAG, value: "1.6"}' in plan.files["Krmfile"]
 
 
 def test_a_name_that_neither_spelling_has_is_refused(package: PackageFiles) -> None:
     with pytest.raises(InputError, match=r'Krmfile: setter "ap" is not found \(did you mean \'app\'\?\)'):
-        plan_setters(package, Assignment({"ap": ["x"]}))
+        PackageSetters(package).plan(Assignment({"ap": ["x"]}))

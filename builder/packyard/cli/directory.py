@@ -7,7 +7,7 @@ directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from packyard.errors import InputError, PackyardError, Problem, UsageError, suggest
@@ -15,8 +15,6 @@ from packyard.errors import InputError, PackyardError, Problem, UsageError, sugg
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-
-    from packyard.setters.definition import Setter
 
 #: The text about it in --help.
 HELP = """\
@@ -35,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
 
 
 def split(
-    words: Sequence[str], what: str = "a setter", names: Callable[[Path], Sequence[str]] | None = None
+    words: Sequence[str], what: str = "a setter", names: Callable[[Path], Collection[str]] | None = None
 ) -> tuple[Path, list[str]]:
     """Return DIR and the words after it; refuse a first word that is neither DIR nor a known name.
 
@@ -52,7 +50,7 @@ def split(
                 raise UsageError(f"{first} is a folder, and a setter of the package here; {choice}")
             return _HERE, list(words)
         return Path(first), list(words[1:])
-    known = [] if "/" in first else _known(names or _setters_below)
+    known = [] if "/" in first else _known(names or setters)
     if first in known:
         return _HERE, list(words)
     where = f", nor {what} of the package here" if what else ""
@@ -71,45 +69,12 @@ def only(words: Sequence[str], verb: str) -> Path:
 
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
-    from packyard.files.tree import Tree
-    from packyard.options import settings
-    from packyard.setters.kpt.kptpackage import KptPackage
-    from packyard.setters.packagefiles import read_krmfile
-    from packyard.setters.packages import find_all, read_package
+    from packyard.options.settings import list_choices  # slow to import, and most words are told apart without
 
-    tree = Tree(directory)
-    found: dict[str, list[str]] = {}
-    for package in find_all(tree):
-        files = read_package(tree, package)
-        for setter in read_krmfile(files).definitions.setters.values():
-            found.setdefault(setter.name, []).extend(_listed(setter))
-        for tagged in KptPackage(files).setters() if files.kptfile is not None else ():
-            found.setdefault(tagged.name, []).extend(_values_of(tagged.type))
-        for option in settings.read_enabled(directory / package):
-            for setter in option.setters.values():
-                found.setdefault(setter.name, []).extend(_listed(setter))
-    return found
+    return list_choices(directory)
 
 
-def _listed(setter: Setter) -> list[str]:
-    """Return the values that a definition lists."""
-    listed = setter.schema.get("enum")
-    choices = map(str, listed) if isinstance(listed, list) else ()
-    return [*setter.enum_values, *choices, *_values_of(setter.type)]
-
-
-def _values_of(name: str) -> Sequence[str]:
-    """Return all values of a type, by its name in Krmfiles or kpt, if they are few."""
-    from packyard.setters.definition import full_type
-
-    return ("true", "false") if full_type(name) == "boolean" else ()
-
-
-def _setters_below(directory: Path) -> Sequence[str]:
-    return list(setters(directory))
-
-
-def _known(names: Callable[[Path], Sequence[str]]) -> Sequence[str]:
+def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
     try:
         return names(_HERE)
     except PackyardError:  # there is no package here, or it cannot be read
@@ -123,7 +88,7 @@ def _is_setter_here(word: str) -> bool:
     for name in filter(os.path.isfile, _KRMFILES):
         try:
             if os.fsencode(word) in regular.read(name):
-                return word in _known(_setters_below)
+                return word in _known(setters)
         except PackyardError:  # if this package is meant, the verb reports it
             return False
     return False

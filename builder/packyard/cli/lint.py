@@ -16,16 +16,16 @@ from packyard.checks.lint import lint, lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
 from packyard.dataclass import replace
-from packyard.errors import BeyondError, InputError, Problem
+from packyard.errors import InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.kubernetes import kustomization
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
+from packyard.render.builtin import find_misfits
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.packages import find_packages, read_package, read_resources
 from packyard.source.workspace import FILE, Workspace, built_in, find
-from packyard.yaml.document import decode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,8 @@ def _find(
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)
         readable = all(each.rule != "unreadable" for each in found)
-        findings += [*found, *(_of_options(directory) if readable else ())]
+        misfits = find_misfits(directory) if readable else ()
+        findings += [*found, *(finding("option-does-not-apply", "error", problem) for problem in misfits)]
     return findings, len(composed) + len(copies)
 
 
@@ -113,22 +114,6 @@ def _of_parts(here: Workspace) -> list[Finding]:
     bases = here.root_dir.glob("bases/**/*.yaml")
     overlays = here.root_dir.glob(f"overlays/*/*/{kustomization.FILE}")
     return [*parts.check(*({str(file): regular.read(file) for file in files} for files in (bases, overlays)))]
-
-
-def _of_options(directory: Path) -> Iterator[Finding]:
-    """Find enabled components that do not apply to a use case, or not together."""
-    from packyard.options import settings
-    from packyard.render import supported
-    from packyard.render.builtin import try_components
-
-    if settings.read_enabled(directory):
-        file = supported.find(directory)
-        try:
-            try_components(directory, decode(regular.read(file), str(file))[1])
-        except BeyondError:
-            return
-        except InputError as error:
-            yield from (finding("option-does-not-apply", "error", problem) for problem in error.problems)
 
 
 def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:

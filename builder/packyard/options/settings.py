@@ -17,9 +17,9 @@ from packyard.options.enabled import EnabledOptions
 from packyard.options.folder import Folder, has_components
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.listing import ListedSetter, list_setters
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.packages import find_packages, read_package
+from packyard.setters.listing import ListedSetter, choices, list_setters, tagged
+from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import find_all, find_packages, read_package
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -60,6 +60,19 @@ def read_enabled(directory: Path) -> list[OptionSetters]:
     found = folders.find(directory)
     on = enabled(directory, found) if found else ()
     return [option for option in _read(found, on) if option.is_enabled] if found and on else []
+
+
+def list_choices(directory: Path) -> dict[str, list[str]]:
+    """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
+    tree = Tree(directory)
+    found: dict[str, list[str]] = {}
+    for package in find_all(tree):
+        files = read_package(tree, package)
+        listed = [each for option in read_enabled(directory / package) for each in option.listed]
+        own = read_krmfile(files).definitions.setters.values()
+        for setter in (*own, *(each.setter for each in (*tagged(files), *listed))):
+            found.setdefault(setter.name, []).extend(choices(setter))
+    return found
 
 
 def enabled(directory: Path, found: Folder) -> Collection[str]:

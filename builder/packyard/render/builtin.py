@@ -10,17 +10,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.errors import BeyondError, InputError
+from packyard.errors import BeyondError, InputError, Problem
 from packyard.files import regular
 from packyard.files.paths import Gate
 from packyard.kubernetes.kinds import LOCAL, is_local
 from packyard.options import folder
+from packyard.options.settings import read_enabled
 from packyard.render import manifest, namespace, objects, supported
 from packyard.render.objects import Object
 from packyard.render.supported import HINT, Budget, Kustomization, find, read
 from packyard.source.accumulate import SourceObject, apply
 from packyard.source.parts import Patch
-from packyard.yaml.document import walk
+from packyard.yaml.document import decode, walk
 from packyard.yaml.node import MappingNode, Scalar, Source
 
 #: How deep components may name components.
@@ -59,6 +60,19 @@ def try_components(directory: Path, text: str) -> dict[str, int]:
     accumulation = _Accumulation(directory, left, to_patch=True)
     accumulation.add(top)
     return accumulation.reached
+
+
+def find_misfits(directory: Path) -> Sequence[Problem]:
+    """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
+    if read_enabled(directory):
+        file = find(directory)
+        try:
+            try_components(directory, decode(regular.read(file), str(file))[1])
+        except BeyondError:
+            return ()
+        except InputError as error:
+            return error.problems
+    return ()
 
 
 class _Accumulation:

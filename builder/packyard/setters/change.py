@@ -15,11 +15,11 @@ from pathlib import Path
 from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
-from packyard.setters import spelling
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.packages import find_packages, read_package
 from packyard.setters.plan import Assignment, Plan, Shipped
+from packyard.setters.spelling import PackageSetters
 from packyard.work.memo import Memo
 
 
@@ -83,26 +83,32 @@ def change_setters(
     which values a directory was shipped, for those that are unset.
     """
     asked = Assignment(values, unset, set_by, description)
-    memo = Memo()
+    memo, known = Memo(), set[str]()
     tree = Tree(beside.root_dir if beside else directory)
 
     def plan_one(package: PackageFiles, found: _Found) -> Plan | None:
+        setters = PackageSetters(package, memo)
+        known.update(setters.names)
         here = asked
         if recursive or beside:
-            known = spelling.names(package, memo)
-            here = asked.among(known if found.names is None else known & set(found.names))
+            here = asked.among(setters.names if found.names is None else setters.names & set(found.names))
         if not here.names:
             return None
         values = shipped(tree.root_dir / found.path) if unset else {}
-        plan = spelling.plan_setters(package, here, shipped=values, memo=memo)
-        _check_rules(read_krmfile(package, memo), plan)
+        plan = setters.plan(here, values)
+        _check_rules(setters.krmfile, plan)
         return plan
 
     with nullcontext() if dry_run else tree.locked():
-        found = _find(directory, beside, recursive=recursive)
+        found = _find(tree, directory, beside, recursive=recursive)
         changes = _plan_each(tree, found, plan_one)
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
-        _refuse_unknown(tree, found, [name for name in asked.names if name not in reached])
+        where = f"is in none of {len(found)} packages below {tree.root_dir}"
+        refuse(
+            Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name)
+            for name in asked.names
+            if name not in reached
+        )
         if not dry_run:
             _write(tree, changes, keep)
     return changes
@@ -110,34 +116,34 @@ def change_setters(
 
 def change_packages(
     directory: Path,
-    plan_package: Callable[[PackageFiles], Plan | None],
+    plan_package: Callable[[str, PackageFiles], Plan | None],
     *,
     recursive: bool,
     keep: Keep | None = None,
     kpt: bool = False,
 ) -> list[PackageChange]:
-    """Change a package as a function plans it, or with ``recursive`` all packages below; None leaves one as it is.
+    """Change a package as a function plans it, or with ``recursive`` all packages below.
 
-    With ``kpt`` directories with a Kptfile are packages too.
+    The function is given the path below the directory, too, and returns None for one that stays as it is. With ``kpt``
+    directories with a Kptfile are packages too.
     """
     tree = Tree(directory)
     with tree.locked():
         paths = find_packages(tree, recursive=recursive, kpt=kpt)
         found = [_Found(path, tree.prefix + _join(path, "")) for path in paths]
-        changes = _plan_each(tree, found, lambda package, _: plan_package(package))
+        changes = _plan_each(tree, found, lambda package, each: plan_package(each.path, package))
         _write(tree, changes, keep)
     return changes
 
 
-def _find(directory: Path, beside: Beside | None, *, recursive: bool) -> list[_Found]:
-    """Find the packages of a directory, and those beside it."""
-    own = Tree(directory)
+def _find(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool) -> list[_Found]:
+    """Find the packages of a directory, which is the tree's root if there are none beside it, and those beside it."""
+    own = Tree(directory) if beside else tree
     paths = find_packages(own, recursive=recursive, kpt=True)
     base = beside.directory if beside else ""
     found = [_Found(_join(base, path).rstrip("/"), own.prefix + _join(path, "")) for path in paths]
     if beside:
-        prefix = Tree(beside.root_dir).prefix
-        found += [_Found(path, prefix + _join(path, ""), names) for path, names in beside.packages.items()]
+        found += [_Found(path, tree.prefix + _join(path, ""), names) for path, names in beside.packages.items()]
     return found
 
 
@@ -176,16 +182,6 @@ def _check_rules(krmfile: Krmfile, plan: Plan) -> None:
 
     setters = {**krmfile.definitions.setters, **plan.definitions.setters}
     refuse(rule.find_broken(krmfile.root, setters, plan.counts))
-
-
-def _refuse_unknown(tree: Tree, found: Sequence[_Found], names: Sequence[str]) -> None:
-    """Refuse names that no package has, each with the nearest that one has."""
-    if not names:
-        return
-    memo = Memo()
-    known = {name for each in found for name in spelling.names(read_package(tree, each.path), memo)}
-    where = f"is in none of {len(found)} packages below {tree.root_dir}"
-    refuse(Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name) for name in names)
 
 
 def _write(tree: Tree, changes: Iterable[PackageChange], keep: Keep | None) -> None:

@@ -9,7 +9,7 @@ from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
 from packyard.setters import binding as bindings
 from packyard.setters import comment
-from packyard.setters.definition import Definitions, Setter
+from packyard.setters.definition import Definitions, Setter, full_type
 from packyard.setters.exact import is_number
 from packyard.setters.fieldedits import sets
 from packyard.setters.packagefiles import PackageFiles, read_krmfile
@@ -60,7 +60,7 @@ def list_setters(
     definitions = definitions or read_krmfile(package).definitions
     counts = count_fields(package, definitions, memo)
     found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
-    return sorted([*found, *_tagged(package)], key=lambda listed: listed.setter.name)
+    return sorted([*found, *tagged(package)], key=lambda listed: listed.setter.name)
 
 
 def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
@@ -83,7 +83,7 @@ def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
     return counts
 
 
-def _tagged(package: PackageFiles) -> list[ListedSetter]:
+def tagged(package: PackageFiles) -> list[ListedSetter]:
     """Return the setters in kpt's spelling; their types are those of their fields."""
     if package.kptfile is None:
         return []
@@ -96,6 +96,13 @@ def _tagged(package: PackageFiles) -> list[ListedSetter]:
         )
         for each in KptPackage(package).setters()
     ]
+
+
+def choices(setter: Setter) -> list[str]:
+    """Return the values that a definition lists, or those of its type if they are few."""
+    listed = setter.schema.get("enum")
+    enum = map(str, listed) if isinstance(listed, list) else ()
+    return [*setter.enum_values, *enum, *(("true", "false") if full_type(setter.type) == "boolean" else ())]
 
 
 def constraint(setter: Setter) -> str:

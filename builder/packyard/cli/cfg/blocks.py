@@ -9,11 +9,9 @@ from pathlib import Path
 from packyard.cli import output, state
 from packyard.errors import InputError, NotHereError, PackyardError, UsageError
 from packyard.files import regular
-from packyard.files.tree import Tree
 from packyard.setters.change import change_packages
 from packyard.setters.krmfile import NAME, parse_krmfile
 from packyard.setters.packagefiles import KPTFILE, PackageFiles
-from packyard.setters.packages import find_packages
 from packyard.setters.plan import Plan
 from packyard.yaml.document import source_of
 
@@ -59,20 +57,20 @@ def change(
     texts: list[str | None] = []
     refused: list[str] = []
 
-    def plan_one(package: PackageFiles) -> Plan | None:
+    def plan_one(path: str, package: PackageFiles) -> Plan | None:
+        above = f"{header(folder, path)}\n"
         try:
             planned, text = plan_package(package)
         except NotHereError as error:
             if not recursive:
                 raise
-            texts.append(str(error) if package.is_of_kustomize else None)
-            refused.append(package.where)
+            refused.append(path)
+            texts.append(above + str(error) if package.is_of_kustomize else None)
             return None
-        texts.append(text)
+        texts.append(above + text)
         return planned
 
     try:
-        packages = find_packages(Tree(Path(folder)), recursive=recursive, kpt=kpt)
         keep = state.keep(Path(folder), title)
         change_packages(Path(folder), plan_one, recursive=recursive, keep=keep, kpt=kpt)
     except InputError:
@@ -81,10 +79,9 @@ def change(
         if not recursive and _is_package(folder):
             output.line(header(folder, ""))
         raise
-    if len(refused) == len(packages) and (code := otherwise()) is not None:
+    if len(refused) == len(texts) and (code := otherwise()) is not None:
         return code
-    shown = [(package, text) for package, text in zip(packages, texts, strict=True) if text is not None]
-    output.page("\n\n".join(f"{header(folder, package)}\n{text}" for package, text in shown))
+    output.page("\n\n".join(text for text in texts if text is not None))
     return 0
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, NotHereError, UsageError
-from packyard.setters import spelling, value
+from packyard.setters import value
 from packyard.setters.packagefiles import PackageFiles
 from packyard.setters.plan import Assignment, Plan
+from packyard.setters.spelling import PackageSetters
 from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
@@ -37,10 +38,11 @@ def set_value(words: Sequence[str]) -> int:
     memo, asked = Memo(), Assignment({name: values}, set_by=by, description=description)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        if name not in spelling.names(package, memo):
+        setters = PackageSetters(package, memo)
+        if name not in setters.names:
             raise NotHereError(f'setter "{name}" is not found')
         try:
-            planned = spelling.plan_setters(package, asked, memo=memo)
+            planned = setters.plan(asked)
         except value.ValuesError as error:
             raise _refusal(error, recursive=recursive) from error
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
