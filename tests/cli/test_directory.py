@@ -4,45 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.errors import PackyardError
 from running import done, inside, packyard
 
-HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
-DEFINITION = "    io.k8s.cli.setters.{0}:\n      x-k8s-cli: {{setter: {{name: {0}, value: '1'}}}}\n"
-KRMFILE = f"{HEAD}openAPI:\n  definitions:\n{DEFINITION.format('A')}{DEFINITION.format('data')}"
-FIELDS = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "1" # {"$openapi":"A"}\n'
-KPTFILE = """\
-apiVersion: kpt.dev/v1
-kind: Kptfile
-metadata: {name: x}
-pipeline:
-  mutators:
-  - image: apply-setters:v0.2
-    configMap: {A: "1"}
-"""
+KRMFILE = tiny.text("directory/Krmfile")
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A package with a use case's options, and with a folder, no package, that is called as a setter is."""
-    root = tmp_path / "pkg"
-    option = "# an option\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-    files = {
-        "Krmfile": KRMFILE,
-        "cm.yaml": FIELDS,
-        "kustomization.yaml": "resources: [cm.yaml]\n",
-        "options/o/kustomization.yaml": option,
-        "data/Krmfile": KRMFILE,
-        "data/cm.yaml": FIELDS,
-    }
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
+    return Path(shutil.copytree(tiny.TREES / "directory", tmp_path / "pkg"))
 
 
 VERBS = [
@@ -79,7 +56,7 @@ def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, w
 def test_a_known_setter_is_never_dir(package: Path, krmfile: str | None) -> None:
     if krmfile is None:
         (package / "Krmfile").unlink()
-        (package / "Kptfile").write_text(KPTFILE.replace("A:", "data:"))
+        (package / "Kptfile").write_text(tiny.text("directory-kpt/Kptfile").replace("A:", "data:"))
     before = (package / "data" / "Krmfile").read_text()
     inside("set", "data", "7", cwd=package)
     assert "7" in (package / ("Krmfile" if krmfile else "Kptfile")).read_text()

@@ -16,26 +16,6 @@ from packyard.cli.completion import SHELLS
 from packyard.cli.main import VERBS
 from running import SOURCE_ROOT, environment
 
-KRMFILE = tiny.text("words/Krmfile")
-CM = tiny.text("words/cm.yaml")
-OPTION = "# an option\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-FILES = {
-    "pkg/Krmfile": KRMFILE,
-    "pkg/cm.yaml": CM,
-    "pkg/kustomization.yaml": "resources: [cm.yaml]\n",
-    "pkg/options/o/kustomization.yaml": OPTION,
-    "pkg/A/Krmfile": KRMFILE,
-    "broken/Krmfile": "a: [1\n",
-    "odd/Krmfile": "- 1\n",
-    "kpt/Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n",
-    "v1/f.yaml": 'a: p # {"type":"string","x-kustomize":{"setter":{"name":"a","value":"p"}}}\n',
-    "values.yaml": "A: 3\nLIST: [p, q]\n",
-    "nothing.yaml": "",
-    "ws/packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
-    "ws/LICENSE": "free\n",
-    "ws/packages/p/package.yaml": "apiVersion: packyard/v1\nkind: Package\n",
-    "ch/index.json": "{}",
-}
 #: What may stand anywhere: folders, files, names, values and what is none of these.
 _PLAIN = """
 . .. pkg pkg/ ./pkg pkg/A broken odd kpt v1 ws nowhere values.yaml nothing.yaml ch /dev/null - -- =
@@ -107,9 +87,7 @@ def many(seed: int, count: int, folder: Path) -> list[str]:
     for number in range(count):
         if number % 20 == 0:
             shutil.rmtree(folder, ignore_errors=True)
-            for path, text in FILES.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(text)
+            shutil.copytree(tiny.TREES / "words", folder)
         words = [word for word in command_line(chance) if "\0" not in word]
         stand = folder / chance.choice([".", ".", "pkg", "ws", "ws/packages/p", "v1", "broken"])
         stand.mkdir(parents=True, exist_ok=True)

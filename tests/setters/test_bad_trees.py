@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,94 +50,42 @@ def set_all_the_same(root: Path) -> None:
     assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new")
 
 
-def krmfile_is_a_directory(root: Path) -> None:
-    (root / "Krmfile").unlink()
-    (root / "Krmfile").mkdir()
+#: What is in the way of a set: the file, its bytes, or what makes it, and what is said.
+BAD_FILES = {
+    "a directory": ("Krmfile", os.mkdir, "Krmfile: is not a regular file"),
+    "a list": ("Krmfile", b"- a\n", "Krmfile:1: its root must be a mapping"),
+    "empty": ("Krmfile", b"", "Krmfile: is empty"),
+    "a key twice": ("Krmfile", b"openAPI: {}\n" + KRMFILE.encode(), "Krmfile:2:1: key 'openAPI' occurs twice"),
+    "not UTF-8": ("r.yaml", BOUND.encode() + b"# Gr\xfc\xdfe\n", "r.yaml:2: not UTF-8"),
+    "UTF-16": ("r.yaml", BOUND.encode("utf-16"), "r.yaml: is UTF-16, not UTF-8"),
+    "UTF-16 in the other order": (
+        *("r.yaml", b"\xfe\xff" + BOUND.encode("utf-16-be"), "r.yaml: is UTF-16, not UTF-8"),
+    ),
+    "a Krmfile that is a pipe": ("Krmfile", os.mkfifo, "Krmfile: is not a regular file"),
+    "a name with a line break": ("line\nbreak.yaml", f"{BOUND}a: [\n".encode(), "line\\nbreak.yaml:3:1: "),
+    "binary": ("r.yaml", BOUND.encode() + bytes(range(256)), "r.yaml:"),
+    "a NUL": ("r.yaml", BOUND.encode() + b"a: \x00\n", "r.yaml:2:4"),
+    "too deep": (
+        *("r.yaml", f"{BOUND}a: {'[' * 10_000}{']' * 10_000}\n".encode()),
+        "r.yaml:2:203: nested deeper than 200 levels",
+    ),
+    "no YAML": ("r.yaml", f"{BOUND}a: [\n".encode(), "r.yaml:3:1"),
+    "a pipe": ("f.yaml", os.mkfifo, "f.yaml: is not a regular file"),
+    "a dangling link": ("l.yaml", lambda file: file.symlink_to("nowhere"), "l.yaml: is not a regular file"),
+}
 
 
-def krmfile_is_a_list(root: Path) -> None:
-    (root / "Krmfile").write_text("- a\n", "utf-8")
-
-
-def krmfile_is_empty(root: Path) -> None:
-    (root / "Krmfile").write_text("", "utf-8")
-
-
-def krmfile_has_a_key_twice(root: Path) -> None:
-    (root / "Krmfile").write_text("openAPI: {}\n" + KRMFILE, "utf-8")
-
-
-def resource_is_not_utf_8(root: Path) -> None:
-    (root / "r.yaml").write_bytes(BOUND.encode() + b"# Gr\xfc\xdfe\n")
-
-
-def resource_is_utf_16(root: Path) -> None:
-    (root / "r.yaml").write_bytes(BOUND.encode("utf-16"))
-
-
-def resource_is_utf_16_in_the_other_order(root: Path) -> None:
-    (root / "r.yaml").write_bytes(b"\xfe\xff" + BOUND.encode("utf-16-be"))
-
-
-def krmfile_is_a_pipe(root: Path) -> None:
-    (root / "Krmfile").unlink()
-    os.mkfifo(root / "Krmfile")
-
-
-def name_has_a_line_break(root: Path) -> None:
-    (root / "line\nbreak.yaml").write_text(BOUND + "a: [\n", "utf-8")
-
-
-def resource_is_binary(root: Path) -> None:
-    (root / "r.yaml").write_bytes(BOUND.encode() + bytes(range(256)))
-
-
-def resource_has_a_nul(root: Path) -> None:
-    (root / "r.yaml").write_bytes(BOUND.encode() + b"a: \x00\n")
-
-
-def resource_is_too_deep(root: Path) -> None:
-    (root / "r.yaml").write_text(BOUND + "a: " + "[" * 10_000 + "]" * 10_000 + "\n", "utf-8")
-
-
-def resource_does_not_parse(root: Path) -> None:
-    (root / "r.yaml").write_text(BOUND + "a: [\n", "utf-8")
-
-
-def fifo_in_the_tree(root: Path) -> None:
-    os.mkfifo(root / "f.yaml")
-
-
-def dangling_link(root: Path) -> None:
-    (root / "l.yaml").symlink_to("nowhere")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (krmfile_is_a_directory, "package/Krmfile: is not a regular file"),
-        (krmfile_is_a_list, "package/Krmfile:1: its root must be a mapping"),
-        (krmfile_is_empty, "package/Krmfile: is empty"),
-        (krmfile_has_a_key_twice, "package/Krmfile:2:1: key 'openAPI' occurs twice"),
-        (resource_is_not_utf_8, "package/r.yaml:2: not UTF-8"),
-        (resource_is_utf_16, "package/r.yaml: is UTF-16, not UTF-8"),
-        (resource_is_utf_16_in_the_other_order, "package/r.yaml: is UTF-16, not UTF-8"),
-        (krmfile_is_a_pipe, "package/Krmfile: is not a regular file"),
-        (name_has_a_line_break, "package/line\\nbreak.yaml:3:1: "),
-        (resource_is_binary, "package/r.yaml:"),
-        (resource_has_a_nul, "package/r.yaml:2:4"),
-        (resource_is_too_deep, "package/r.yaml:2:203: nested deeper than 200 levels"),
-        (resource_does_not_parse, "package/r.yaml:3:1"),
-        (fifo_in_the_tree, "package/f.yaml: is not a regular file"),
-        (dangling_link, "package/l.yaml: is not a regular file"),
-    ],
-)
-def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
+@pytest.mark.parametrize("what", BAD_FILES)
+def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, what: str) -> None:
     root = make(tmp_path / "package")
-    spoil(root)
-    refused(root, says)
-    refused(root, says, "cfg", "set", "package", "V", "new")
-    refused(root, says, "cfg", "delete-setter", "package", "V")
+    name, found, says = BAD_FILES[what]
+    (root / name).unlink(missing_ok=True)
+    if isinstance(found, bytes):
+        (root / name).write_bytes(found)
+    else:
+        found(root / name)
+    for words in ((), ("cfg", "set", "package", "V", "new"), ("cfg", "delete-setter", "package", "V")):
+        refused(root, f"package/{says}", *words)
 
 
 def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:

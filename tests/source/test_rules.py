@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
+import tiny
 from packyard.errors import InputError
 from packyard.source import package as packages
 from packyard.source import workspace
 from packyard.source.compose import compose
-
-BASE = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- job.yaml\n"
-JOB = """\
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: train
-spec:
-  parallelism: 1 # {"$openapi":"WORKERS"}
-  backoffLimit: 2 # {"$openapi":"RETRIES"}
-"""
-OVERLAY = """\
-apiVersion: kustomize.config.k8s.io/v1alpha1
-kind: Component
-patches:
-- path: job.yaml
-  target: {kind: Job}
-"""
-PATCH = '- op: add\n  path: /spec/completions\n  value: 1 # {"$openapi":"SHARDS"}\n'
-PACKAGE = """\
-apiVersion: packyard/v1
-kind: Package
-model: {name: bert, framework: pytorch, category: language-modeling, precision: fp32, mode: training}
-setters:
-  WORKERS: "2"
-useCases:
-  one: {base: job}
-  many: {base: job, programs: [shards]}
-"""
 
 
 def krmfile(rules: str = "", **setters: str) -> str:
@@ -66,20 +39,9 @@ def rule(text: str, message: str = "So it is.") -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    files = {
-        "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: tiny\nprefix: p\nlicense: LICENSE\n",
-        "LICENSE": "Do what you like.\n",
-        "bases/job/kustomization.yaml": BASE,
-        "bases/job/job.yaml": JOB,
-        "overlays/programs/shards/kustomization.yaml": OVERLAY,
-        "overlays/programs/shards/job.yaml": PATCH,
-        "packages/bert/package.yaml": PACKAGE,
-    }
-    for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    define(tmp_path)
-    return tmp_path
+    root = Path(shutil.copytree(tiny.TREES / "rules/workspace", tmp_path / "workspace"))
+    define(root)
+    return root
 
 
 def define(tree: Path, base: str = "", overlay: str = "", package: str = "", **changed: str) -> None:
@@ -172,7 +134,7 @@ def test_faults_of_all_parts_are_named_at_once(tree: Path) -> None:
 
 def test_the_rules_of_options_lie_beside_their_definitions(tree: Path) -> None:
     package = tree / "packages/bert/package.yaml"
-    package.write_text(PACKAGE.replace("  many: {base: job, programs: [shards]}\n", ""))
+    tiny.replace(package, "  many: {base: job, programs: [shards]}\n", "")
     (tree / "overlays/programs").rename(tree / "overlays/options")
     define(tree, rule("WORKERS < 100"))
     more = rule("SHARDS > 0") + rule("RETRIES < 9").removeprefix("rules:\n")
