@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+import reading
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.errors import InputError
 from packyard.files.history import History
@@ -162,17 +163,13 @@ def write(folder: Path, case: Case) -> Path:
     return folder
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
 def set_all(folder: Path, cases: list[tuple[Case, dict[str, bytes]]], history: History) -> None:
     """Set cases of one kind and values by one command on disk, and take it back."""
     before: dict[str, bytes] = {}
     expected: dict[str, bytes] = {}
     for number, (case, made) in enumerate(cases):
         write(folder / str(number), case)
-        before |= {f"{number}/{path}": data for path, data in content(folder / str(number)).items()}
+        before |= {f"{number}/{path}": data for path, data in reading.files(folder / str(number)).items()}
         expected |= {f"{number}/{path}": data for path, data in made.items()}
     case = cases[0][0]
 
@@ -184,10 +181,10 @@ def set_all(folder: Path, cases: list[tuple[Case, dict[str, bytes]]], history: H
         resource_files.rewrite(folder, [""], setting, keep=keep, below_too=True)
     else:
         change_setters(folder, case.values, recursive=True, keep=keep)
-    assert content(folder) == before | expected
+    assert reading.files(folder) == before | expected
     if any(before[path] != data for path, data in expected.items()):
         history.undo(folder)
-    assert content(folder) == before
+    assert reading.files(folder) == before
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import packyard
+import reading
 import real
 import workspaces
 from deadly import DieOnce, Wait, refuse_or_die
@@ -245,11 +246,6 @@ def test_a_build_gives_the_same_bytes_as_by_processes_though_a_worker_is_killed(
         finally:
             process.kill()
             process.wait()
-    expected = contents(tmp_path / "expected")
+    expected = reading.files(tmp_path / "expected")
     assert len(expected) > 3
-    assert contents(tmp_path / "found") == expected
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+    assert reading.files(tmp_path / "found") == expected

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 from packyard.cli import main as command_line
 from running import packyard
 
@@ -41,10 +42,6 @@ def make(root: Path, config_path: str) -> Path:
     return root
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(file): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-
-
 @pytest.mark.parametrize(
     "spelling", ["setters.yaml", "./setters.yaml", ".//./setters.yaml", "sub/./s.yaml", "sub//s.yaml"]
 )
@@ -75,14 +72,14 @@ def test_a_config_path_that_is_no_yaml_file_of_the_package_is_refused(
     for name in ("setters.yaml", "sub/s.yaml"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(SETTERS, "utf-8")
-    before = content(tmp_path)
+    before = reading.files(tmp_path)
     for words in (["set", str(root), "app=bar"], ["setters", str(root)]):
         code, said = run(*words)
         assert code == 1
         assert "Kptfile:6:5: configPath " in said
         assert "is not a YAML file of the package" in said
         assert "\x1b" not in said
-    assert content(tmp_path) == before
+    assert reading.files(tmp_path) == before
 
 
 def pipe(file: Path) -> None:

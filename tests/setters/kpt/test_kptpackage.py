@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import tiny
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
@@ -20,16 +21,11 @@ def package(tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny.TREES / "kpt-package", tmp_path / "package"))
 
 
-def files(directory: Path) -> dict[str, bytes]:
-    found = sorted(file for file in directory.rglob("*") if file.is_file())
-    return {file.relative_to(directory).as_posix(): file.read_bytes() for file in found}
-
-
 def test_a_plan_writes_nothing(package: Path) -> None:
-    before = files(package)
+    before = reading.files(package)
     (change,) = change_setters(package, {"app": ["shop"]}, dry_run=True)
     assert change.plan.counts == {"app": 3}
-    assert files(package) == before
+    assert reading.files(package) == before
 
 
 def test_an_empty_value_of_a_list_is_listed_as_one(package: Path) -> None:
@@ -54,7 +50,7 @@ def test_lists_setters_with_the_pipelines_values_and_those_of_fields(package: Pa
 def test_packages_below_are_set_with_theirs_in_one_run(package: Path) -> None:
     (package / "sub/Kptfile").write_bytes((package / "Kptfile").read_bytes())
     (package / "sub/setters.yaml").write_bytes(b'name: web # kpt-set: ${app}\ndata: {tag: "1.7"}\n')
-    original = files(package)
+    original = reading.files(package)
     kept: dict[str, bytes] = {}
 
     def keep(before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
@@ -66,4 +62,4 @@ def test_packages_below_are_set_with_theirs_in_one_run(package: Path) -> None:
     assert b"shop      #" in (package / "sub/Kptfile").read_bytes()
     assert (package / "sub/zone.yml").read_bytes() == b"kind: Zone\nname: shop # kpt-set: ${app}\n"
     assert (package / "sub/setters.yaml").read_bytes() == b'name: shop # kpt-set: ${app}\ndata: {tag: "2"}\n'
-    assert kept == {path: data for path, data in original.items() if files(package)[path] != data}
+    assert kept == {path: data for path, data in original.items() if reading.files(package)[path] != data}
