@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -19,31 +18,6 @@ def folder(tmp_path: Path) -> Path:
     return optioned.package(tmp_path) / optioned.SINGLE
 
 
-def test_twice_is_once_and_undo_goes_back(folder: Path) -> None:
-    before = reading.files(folder)
-    first = packyard("enable", ".", "queue", cwd=folder)
-    assert first.stdout == "kustomization.yaml\n"
-    assert first.stderr == (
-        ".: queue is enabled\nqueue has the values QUEUE_NAME (default); to set one: packyard set . QUEUE_NAME=VALUE\n"
-    )
-    after = reading.files(folder)
-    again = packyard("enable", ".", "queue", cwd=folder)
-    assert (again.returncode, again.stdout) == (0, "")
-    assert again.stderr == ".: queue is enabled already, nothing changed\n"
-    assert reading.files(folder) == after
-    assert packyard("undo", cwd=folder).stderr == "undone: enable queue\n"
-    assert reading.files(folder) == before
-    nothing = packyard("disable", ".", "queue", cwd=folder)
-    assert (nothing.returncode, nothing.stderr) == (0, ".: queue is disabled already, nothing changed\n")
-
-
-def test_what_an_option_requires_is_said(folder: Path) -> None:
-    story = packyard("enable", "dataset-bucket", cwd=folder).stderr
-    assert "S3_BUCKET (required); to set one: packyard set . S3_BUCKET=VALUE" in story
-    story = packyard("enable", "debug", cwd=folder).stderr
-    assert "debug has no values to set; its file says what can be changed: ../../options/debug" in story
-
-
 def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     before = reading.files(folder)
     there = done("enable", ".", "queue", "debug", "--dry-run", cwd=folder)
@@ -56,35 +30,6 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     assert reading.files(folder) == before
     subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
     assert reading.files(folder) == after
-
-
-def test_json_says_what_changed(folder: Path) -> None:
-    (there,) = json.loads(done("enable", ".", "queue", "--output", "json", cwd=folder))
-    assert there == {
-        "directory": ".",
-        "state": "enabled",
-        "options": ["queue"],
-        "already": [],
-        "file": "kustomization.yaml",
-        "setters": ["QUEUE_NAME"],
-    }
-    (back,) = json.loads(done("disable", ".", "queue", "debug", "--output", "json", cwd=folder))
-    assert (back["state"], back["options"], back["already"]) == ("disabled", ["queue"], ["debug"])
-
-
-def test_the_list_says_which_are_enabled_and_which_fit(folder: Path) -> None:
-    done("enable", ".", "dataset-claim", cwd=folder)
-    lines = done("enable", ".", "--wide", cwd=folder).splitlines()
-    assert lines[0].split() == ["OPTION", "ENABLED", "FITS", "DESCRIPTION"]
-    assert lines[2].split()[:3] == ["dataset-claim", "yes", "yes"]
-    assert "excludes 'dataset-claim', which is enabled" in lines[1]
-    listed = {item["option"]: item for item in json.loads(done("enable", ".", "--output", "json", cwd=folder))}
-    assert sorted(listed) == optioned.NAMES
-    assert {name for name, item in listed.items() if item["enabled"]} == {"dataset-claim"}
-    assert {name for name, item in listed.items() if not item["fits"]} == {"dataset-bucket", "spread"}
-    assert listed["dataset-bucket"]["setters"] == ["S3_BUCKET"]
-    assert listed["queue"]["description"] == "The run waits in a queue of Kueue."
-    assert all(len(line) <= 80 for line in done("enable", cwd=folder).splitlines())
 
 
 def test_disable_needs_a_name(folder: Path) -> None:

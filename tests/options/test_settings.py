@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -48,18 +47,6 @@ def value(root: Path, name: str) -> str:
     return found[1]
 
 
-def test_a_set_reaches_what_is_enabled_and_names_all_use_cases_that_it_holds_for(root: Path) -> None:
-    one, other = root / optioned.SINGLE, root / optioned.MULTI
-    for directory in (one, other):
-        done("enable", ".", "queue", cwd=directory)
-    out, err = done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=mine", cwd=one)
-    assert "../../options/queue/queue.yaml:6: metadata.labels.kueue.x-k8s.io/queue-name: default -> team-a" in out
-    assert "job.yaml:5: metadata.name: run -> mine" in out
-    message = "QUEUE_NAME holds for all use cases that have queue enabled: multi-node/claim, single-node/claim"
-    assert message in err
-    assert value(root, "QUEUE_NAME") == "team-a"
-
-
 def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, kustomize3: Path) -> None:
     done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
     theirs = tmp_path / "theirs"
@@ -92,22 +79,6 @@ def test_from_a_mode_with_recursion_the_options_of_its_use_cases_are_reached(roo
     done("enable", "claim", "queue", cwd=mode)
     done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", "-R", cwd=mode)
     assert value(root, "QUEUE_NAME") == "team-a"
-
-
-def test_of_an_option_that_is_not_enabled_the_command_is_named(root: Path) -> None:
-    err = refused("set", ".", "S3_BUCKET=b-1", cwd=root / optioned.SINGLE)
-    assert "../../options/Krmfile:" in err
-    assert "S3_BUCKET is a setter of the option 'dataset-bucket', which . has not enabled" in err
-    assert "(packyard enable . dataset-bucket)" in err
-
-
-def test_a_value_that_the_definition_does_not_admit_changes_nothing(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    done("enable", ".", "queue", cwd=directory)
-    before = reading.files(root)
-    assert "QUEUE_NAME takes" in refused("set", ".", "QUEUE_NAME=A b", "RUN_NAME=x", cwd=directory)
-    assert '"QUEUE_NAM" is in none' in refused("set", ".", "QUEUE_NAM=a", "QUEUE_NAME=b", cwd=directory)
-    assert reading.files(root) == before
 
 
 def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -> None:
@@ -146,23 +117,6 @@ def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
     assert reading.files(root) == patched
 
 
-def test_setters_shows_what_enabled_options_add_in_sections_of_their_own(root: Path) -> None:
-    directory = root / optioned.MULTI
-    assert "QUEUE_NAME" not in done("setters", cwd=directory)[0]
-    done("enable", ".", "queue", "dataset-bucket", cwd=directory)
-    out, err = done("setters", cwd=directory)
-    heading = "../../options/queue (for all use cases that have the option):"
-    assert heading in out
-    assert out.index("WORKERS") < out.index(heading) < out.index("QUEUE_NAME")
-    assert "SPREAD_ELSE" not in out
-    assert "1 to be set: packyard set . S3_BUCKET=…" in err
-    packages = json.loads(done("setters", "-o", "json", cwd=directory)[0])
-    assert [item["package"] for item in packages] == [".", "../../options/dataset-bucket", "../../options/queue"]
-    assert "S3_BUCKET" in done("setters", "--unset", cwd=directory)[0]
-    below = done("setters", cwd=root)[0]
-    assert len(re.findall("^QUEUE_NAME", below, re.MULTILINE)) == 1
-
-
 def test_a_values_file_of_a_use_case_sets_it_again_with_its_options(root: Path) -> None:
     directory = root / optioned.SINGLE
     done("enable", ".", "queue", cwd=directory)
@@ -175,27 +129,6 @@ def test_a_values_file_of_a_use_case_sets_it_again_with_its_options(root: Path) 
     done("set", ".", "--values", root.parent / "values.yaml", cwd=directory)
     assert reading.files(directory)["job.yaml"] == after[f"{optioned.SINGLE}/job.yaml"]
     assert value(root, "QUEUE_NAME") == "team-a"
-
-
-def test_explain_leads_to_the_fields_of_an_option(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    assert "is not found" in refused("explain", ".", "QUEUE_NAME", cwd=directory)
-    done("enable", ".", "queue", cwd=directory)
-    out = done("explain", ".", "QUEUE_NAME", cwd=directory)[0]
-    assert "../../options/Krmfile:6: QUEUE_NAME" in out
-    assert "../../options/queue/queue.yaml:6:32: metadata.labels.kueue.x-k8s.io/queue-name: default" in out
-
-
-def test_render_asks_for_what_an_enabled_option_requires(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    done("set", ".", "PVC_NAME=disk", cwd=directory)
-    done("render", ".", "--built-in", cwd=directory)
-    done("enable", ".", "dataset-bucket", cwd=directory)
-    err = refused("render", ".", "--built-in", cwd=directory)
-    assert err.startswith("../../options/Krmfile:")
-    assert "S3_BUCKET is not set: What S3_BUCKET is. (packyard set . S3_BUCKET=VALUE)" in err
-    done("set", ".", "S3_BUCKET=b-1", cwd=directory)
-    assert "S3_BUCKET: b-1" in done("render", ".", "--built-in", cwd=directory)[0]
 
 
 def test_names_and_values_are_completed(root: Path) -> None:
@@ -280,14 +213,3 @@ def test_an_anchor_that_an_edit_took_away_is_named_by_the_line_of_its_alias(root
         assert "job.yaml:31:23: *mounts refers to nothing before it" in refused(*words, cwd=directory), words
     real = subprocess.run([kustomize3, "cfg", "set", ".", "RUN_NAME", "x"], cwd=directory, capture_output=True)
     assert real.returncode
-
-
-def test_a_field_with_an_anchor_reaches_its_aliases_and_counts_once(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    out, err = done("set", ".", "RUN_NAME=mine", cwd=directory)
-    assert "job.yaml:5: metadata.name: run -> mine, and so in 2 places that repeat it" in out
-    assert "RUN_NAME is mine in 2 fields" in err
-    done("set", ".", "PVC_NAME=disk", "IMAGE=example.com/train:2", cwd=directory)
-    rendered = done("render", ".", "--built-in", cwd=directory)[0]
-    assert rendered.count("example.com/train:2") == 2
-    assert rendered.count("serviceAccountName: mine") == 1
