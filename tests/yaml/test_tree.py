@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from packyard.yaml.compare import reads
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
-from packyard.yaml.tree import Text, Tree, Written, block, double, flow, in_brackets, reading, reads
+from packyard.yaml.tree import Text, Tree, Written, block, double, flow, in_brackets, reading
 
 TREE: Tree = {
     "name": Text("a: b"),

@@ -11,9 +11,20 @@ from bisect import bisect_right
 
 from packyard.errors import InputError, Problem
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import Alias, Child, Collection, Comment, Document, Entry, Node, Scalar, Source
+from packyard.yaml.node import (
+    Alias,
+    Child,
+    Collection,
+    Comment,
+    Document,
+    Entry,
+    MappingNode,
+    Node,
+    Scalar,
+    SequenceNode,
+    Source,
+)
 from packyard.yaml.span import attached, children_below, column, header_comment
-from packyard.yaml.tree import are, reads
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -138,7 +149,7 @@ class Comparison:
             else:
                 staying.append(child)
         for edit in edits:
-            if not are(arrived[id(edit)], edit.new):
+            if not _are(arrived[id(edit)], edit.new):
                 raise self._differs(old.start, "the addition would not be read as what was asked for")
             below = [each for child in arrived[id(edit)] for each in (child, *children_below(child.value))]
             if [comment.text for each in below for comment in _bound(each)] != list(edit.comments):
@@ -238,3 +249,26 @@ def _behind(node: Node, child: Child | None = None) -> list[Comment]:
 def _bound(child: Child) -> list[Comment]:
     """Return the comments that say something of one child."""
     return [*attached(child), *_behind(child.value, child)]
+
+
+def _are(children: Sequence[Child], planned: Sequence[object]) -> bool:
+    """Say whether children read as planned, entries as pairs of a key and a value."""
+    if len(children) != len(planned):
+        return False
+    for child, wanted in zip(children, planned, strict=True):
+        if isinstance(child, Entry):
+            if not (isinstance(wanted, tuple) and reads(child.key, wanted[0]) and reads(child.value, wanted[1])):
+                return False
+        elif not reads(child.value, wanted):
+            return False
+    return True
+
+
+def reads(node: Node, wanted: object) -> bool:
+    """Say whether a node reads as planned: a text, a list, or a mapping."""
+    if isinstance(wanted, str):
+        return isinstance(node, Scalar) and node.value == wanted
+    if isinstance(node, MappingNode):
+        pairs = list(wanted.items()) if isinstance(wanted, dict) else wanted
+        return isinstance(pairs, list) and _are(node.entries, pairs)
+    return isinstance(node, SequenceNode) and isinstance(wanted, list | tuple) and _are(node.items, wanted)

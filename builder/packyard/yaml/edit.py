@@ -51,19 +51,19 @@ def replace_comment(old: Comment, text: str) -> Edit:
     return Edit(old.start, old.end, text, gone=(old,), comments=(text,))
 
 
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return ``text`` with all edits made; positions are those of the text as given.
+def apply(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+    """Return ``text``, or the part from ``start`` to ``end``, with all edits made; positions are those of ``text``.
 
     Insertions at one position keep the order in which they were given. Edits that overlap are our own bug: ValueError.
     """
     pieces: list[str] = []
-    position = 0
+    position = start
     for edit in in_order(edits):
         if edit.start < position:
             raise ValueError(f"edits overlap at character {edit.start}")
         pieces += (text[position : edit.start], edit.replacement)
         position = edit.end
-    pieces.append(text[position:])
+    pieces.append(text[position:end])
     return "".join(pieces)
 
 

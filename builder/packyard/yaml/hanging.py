@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from packyard.yaml.node import Child, Comment, Document, Entry, Item, Node, Scalar, Source
+from packyard.yaml.node import Child, Comment, Document, Entry, Node, Scalar, Source
+from packyard.yaml.span import column
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def hang(
 ) -> None:
     """Hang a comment on the node that it belongs to, the tokens around it being given."""
     if comment.own_line or not before or not _hang_behind(source.text, before, comment):
-        _hang_above(source, before, after, comment, documents)
+        _hang_above(before, after, comment, documents)
 
 
 def _hang_behind(text: str, before: Token, comment: Comment) -> bool:
@@ -68,16 +69,11 @@ def _hang_behind(text: str, before: Token, comment: Comment) -> bool:
     return True
 
 
-def _hang_above(
-    source: Source, before: Token | None, after: Token | None, comment: Comment, documents: list[Document]
-) -> None:
+def _hang_above(before: Token | None, after: Token | None, comment: Comment, documents: list[Document]) -> None:
     """Hang a comment on what follows, or on what ended where it is indented deeper than what follows."""
     child = after.children[0] if after and after.children else None
     if child is not None:
-        column = child.start - source.line_start(child.start)
-        if isinstance(child, Item):
-            column = _dash_column(source, child)
-        if comment.column <= column or before is None or before.owner is None:
+        if comment.column <= column(child) or before is None or before.owner is None:
             child.head.append(comment)
             return
     elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
@@ -87,9 +83,3 @@ def _hang_above(
         before.owner.foot.append(comment)
     elif documents:
         documents[0].head.append(comment)
-
-
-def _dash_column(source: Source, item: Item) -> int:
-    line_start = source.line_start(item.start)
-    dash = source.text.rfind("-", line_start, item.start)
-    return (dash if dash >= 0 else item.start) - line_start

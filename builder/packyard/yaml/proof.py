@@ -23,12 +23,11 @@ from packyard.yaml.node import (
     Child,
     Collection,
     Document,
-    Item,
     Node,
     Scalar,
     Source,
 )
-from packyard.yaml.span import aliased, children_below, column
+from packyard.yaml.span import aliased, begins_its_line, children_below, column
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -94,10 +93,7 @@ def apply_to_text(
 
 def _prove(source: Source, stretch: _Stretch) -> None:
     start, edits = stretch.start, stretch.edits
-    new = apply(
-        source.text[start : stretch.end],
-        [Edit(edit.start - start, edit.end - start, edit.replacement) for edit in edits],
-    )
+    new = apply(source.text, edits, start, stretch.end)
     if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
         raise refused(source, edits[0].start, "the line below would run into it")
     try:
@@ -192,7 +188,7 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
         inside = children[place - 1] if place else None
         if inside is None or inside.value.end < target.end:
             break
-        if _begins_its_line(source, inside):
+        if begins_its_line(inside):
             chosen = inside
         node = inside.value
     if chosen is None:
@@ -204,12 +200,6 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
     outer = column(chosen)
     end = re.compile(rf"\n {{0,{outer}}}[^ \t\r\n#]").search(source.text, max(edit.end - 1, chosen.value.end - 1))
     return start, end.start() + 1 if end else len(source.text)
-
-
-def _begins_its_line(source: Source, child: Child) -> bool:
-    before = source.text[source.line_start(child.start) : child.start]
-    own = before.strip(" ")
-    return own == ("-" if isinstance(child, Item) else "")
 
 
 # Aliases of what is removed.

@@ -90,10 +90,16 @@ def lines(child: Child) -> tuple[int, int]:
     source = child.value.source
     heads = attached(child)
     start = source.line_start(heads[0].start if heads and heads[0].own_line else child.start)
-    own = source.text[source.line_start(child.start) : child.start].strip(" \t")
-    if own != ("-" if isinstance(child, Item) else ""):
+    if not begins_its_line(child):
         raise InputError(child.value.problem("this cannot be removed where it stands", "give it lines of its own"))
     return start, _with_deeper_comments(source, end_of_lines(child.value), column(child))
+
+
+def begins_its_line(child: Child) -> bool:
+    """Say whether nothing stands before a child on its first line, but for its own dash."""
+    source = child.value.source
+    own = source.text[source.line_start(child.start) : child.start].strip(" \t")
+    return own == ("-" if isinstance(child, Item) else "")
 
 
 def _with_deeper_comments(source: Source, end: int, outer: int) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from packyard.dataclass import dataclass
-from packyard.yaml.node import Child, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import double_quoted, fits_plain, is_plain_text, single_quoted
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -97,29 +96,6 @@ def reading(tree: Tree) -> Reading:
     if isinstance(tree, Mapping):
         return {name: reading(value) for name, value in tree.items()}
     return [reading(value) for value in tree]
-
-
-def are(children: Sequence[Child], planned: Sequence[object]) -> bool:
-    """Say whether children read as planned, entries as pairs of a key and a value."""
-    if len(children) != len(planned):
-        return False
-    for child, wanted in zip(children, planned, strict=True):
-        if isinstance(child, Entry):
-            if not (isinstance(wanted, tuple) and reads(child.key, wanted[0]) and reads(child.value, wanted[1])):
-                return False
-        elif not reads(child.value, wanted):
-            return False
-    return True
-
-
-def reads(node: Node, wanted: object) -> bool:
-    """Say whether a node reads as planned: a text, a list, or a mapping."""
-    if isinstance(wanted, str):
-        return isinstance(node, Scalar) and node.value == wanted
-    if isinstance(node, MappingNode):
-        pairs = list(wanted.items()) if isinstance(wanted, dict) else wanted
-        return isinstance(pairs, list) and are(node.entries, pairs)
-    return isinstance(node, SequenceNode) and isinstance(wanted, list | tuple) and are(node.items, wanted)
 
 
 def _is_leaf(tree: Tree) -> bool:
