@@ -206,8 +206,13 @@ items:
     annotations:
       a: {}
 """
-#: What is refused here alone, as no text, and the zero that has a sign there.
-UNLIKE = (".inf", "-.inf", ".nan", "!!bool yes", "!!int 5.0", "-0.0")
+#: What is refused here alone, as no text.
+UNLIKE = (".inf", "-.inf", ".nan", "!!bool yes", "!!int 5.0")
+PATCHES = """\
+patches:
+- target: {kind: X}
+  patch: "- {op: test, path: /metadata/name, value: x}"
+"""
 OTHER = "---\napiVersion: v1\nkind: Y\nmetadata:\n  name: y\n"
 
 
@@ -226,6 +231,30 @@ def test_annotations_of_an_item_of_a_list_are_text_as_of_kustomize(judge: Judge,
             build(judge.folder)
     else:
         assert values(build(judge.folder).decode()) == values(expected)
+
+
+@pytest.mark.parametrize("patches", [PATCHES, PATCHES + PATCHES.partition("\n")[2]])
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        each
+        for each in (*SCALARS, "1234567", "999999", "1000000.5", "1e-5", "0.0001")
+        if each not in UNLIKE and each[0] not in "[{"
+    ],
+)
+def test_annotations_are_text_as_of_kustomize_after_operations(judge: Judge, scalar: str, patches: str) -> None:
+    text = f"{HEAD.replace('{name: x}', '')}  name: x\n  annotations:\n    a: {scalar}\n"
+    expected = judge.real({"kustomization.yaml": RESOURCES + patches, "a.yaml": text})
+    if expected is None:
+        with pytest.raises(InputError):
+            build(judge.folder)
+    else:
+        assert values(build(judge.folder).decode()) == values(expected)
+
+
+def test_operations_rewrite_annotations_alone_of_what_an_alias_repeats(judge: Judge) -> None:
+    text = f"{HEAD.replace('{name: x}', '')}  name: x\n  annotations: &a {{a: 1.50}}\nspec: {{a: *a}}\n"
+    judge.agrees({"kustomization.yaml": RESOURCES + PATCHES, "a.yaml": text})
 
 
 def _objects(table: str) -> str:

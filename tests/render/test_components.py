@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,16 @@ def test_operations_do_what_they_do_for_kustomize(
     inline = "".join(f"    {line}\n" for line in operations.splitlines())
     found = agrees(f"patches:\n- target: {{kind: Job}}\n  patch: |-\n{inline}# behind\n")
     assert agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=operations + "\n") == found or "last" in inline
+
+
+@pytest.mark.parametrize("before", ["", " ", "# first\n", "\n"])
+@pytest.mark.parametrize("operation", ["{op: test, path: /kind, value: Job}", RENAME[1:-1].replace("name", "labels")])
+def test_operations_in_brackets_have_to_be_json_as_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], operation: str, before: str
+) -> None:
+    written = json.dumps(f"{before}[{operation}]")
+    agrees(f"patches: [{{patch: {written}, target: {{kind: Job}}}}]\n")
+    agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=f"{before}[{operation}]\n")
 
 
 @pytest.mark.parametrize(

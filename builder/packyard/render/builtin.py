@@ -22,7 +22,7 @@ from packyard.render.supported import HINT, Budget, Kustomization, find, read
 from packyard.source.accumulate import SourceObject, apply
 from packyard.source.parts import Patch
 from packyard.yaml.document import decode, walk
-from packyard.yaml.node import MappingNode, Scalar, Source
+from packyard.yaml.node import MappingNode, Scalar, SequenceNode, Source
 
 #: How deep components may name components.
 _DEEPEST = 32
@@ -147,7 +147,7 @@ def _take(item: Object, part: SourceObject, change: Patch) -> None:
         raise BeyondError(
             change.problem(f"patches {item.file}, which has merge keys: not supported by packyard's own build", HINT)
         )
-    item.refresh(part.root)
+    item.refresh(part.root, operated=isinstance(change.document.root, SequenceNode))
     if (item.api_version, item.kind, item.namespace, item.name) != before:
         message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: not supported by packyard's own build"
         raise BeyondError(change.problem(message, HINT))

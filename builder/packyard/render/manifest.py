@@ -45,4 +45,4 @@ def _inline(value: Plain) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return value if is_plain_text(value) and read_plain(value) == value else double_quoted(value)
-    return repr(value)
+    return repr(value or 0)  # -0.0 is written as 0

@@ -7,12 +7,13 @@ it does, is refused by file and line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from packyard.errors import InputError, Problem
 from packyard.yaml import aliases, strict
+from packyard.yaml.make import copy
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.strict import Value
 from packyard.yaml.values import is_null
@@ -56,11 +57,13 @@ class Object:
         """The object's namespace; empty where it names none."""
         return _text(self.metadata.get("namespace"))
 
-    def refresh(self, node: MappingNode) -> None:
-        """Take the values of a node that patches made of the object's."""
+    def refresh(self, node: MappingNode, *, operated: bool) -> None:
+        """Take the values of a node that a patch made of the object's; ``operated`` says that it is RFC 6902."""
         value = strict.to_value(node)
         assert isinstance(value, dict)
         self.root, self.node = value, node
+        if operated:
+            _rewrite_annotations(self, node, _as_yaml)
         _write_out_annotations(self, node)
 
     def problem(self, message: str, hint: str = "") -> Problem:
@@ -102,28 +105,48 @@ def _objects(value: Value, root: Node, *, keep: bool, alone: bool, listed: bool 
         raise InputError(found.problem(f"{found.kind} without metadata.name"))
     if isinstance(root, MappingNode) and root.text("kind") == found.kind:
         if listed and not alone:
-            _rewrite_annotations(found, root)
+            _rewrite_annotations(found, root, _as_json)
         _write_out_annotations(found, root)
     yield found
 
 
-def _rewrite_annotations(found: Object, root: MappingNode) -> None:
-    """Write the annotations of a list's item anew, as kustomize does in files of several documents: 0x10 becomes 16."""
+def _rewrite_annotations(found: Object, root: MappingNode, write: Callable[[Value], str]) -> None:
+    """Write annotations anew, as kustomize does those of a list's item in a file of several documents, and those of an
+    object that RFC 6902 operations were applied to: 0x10 becomes 16.
+    """
     annotations = found.metadata.get("annotations")
     values = annotations if isinstance(annotations, dict) else {}
-    written = root.mapping("metadata", "annotations")
-    for entry in written.entries if written else ():
+    written = root
+    for name in ("metadata", "annotations"):  # which other fields may repeat by an alias
+        entry = written.entry(name)
+        if entry is None or not isinstance(entry.value, MappingNode):
+            return
+        entry.value = written = copy(entry.value)
+    for entry in written.entries:
         old, value = entry.value, values.get(entry.name)
         if isinstance(old, Scalar):
-            text = value if isinstance(value, str) else _in_json(value)
+            text = value if isinstance(value, str) else write(value)
             entry.value = Scalar(old.source, old.start, old.end, text, '"', None, None)
 
 
-def _in_json(value: Value) -> str:
-    """Write a value as Go writes it in JSON: 1e20 has all its digits."""
-    if isinstance(value, float) and 1e-6 <= abs(value) < 1e21:
-        return f"{Decimal(repr(value)):f}"
-    return json.dumps(value).replace("e-0", "e-")
+def _as_json(value: Value) -> str:
+    """Write a value as Go does in JSON: 1e20 has all its digits."""
+    return _digits(value, -6, 21).replace("e-0", "e-") if isinstance(value, float) else json.dumps(value)
+
+
+def _as_yaml(value: Value) -> str:
+    """Write a value as yaml.v3 does that was read from JSON, where every number is a float: 1000000 becomes 1e+06."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _digits(float(value), -4, 6)
+    return json.dumps(value)
+
+
+def _digits(number: float, low: int, high: int) -> str:
+    """Write a number with an exponent only where that is not from ``low`` up to ``high``."""
+    found = Decimal(repr(number)).normalize()
+    if low <= found.adjusted() < high:
+        return f"{found:f}"
+    return f"{number:.{len(found.as_tuple().digits) - 1}e}"
 
 
 def _write_out_annotations(found: Object, root: MappingNode) -> None:

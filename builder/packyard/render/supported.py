@@ -207,7 +207,8 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     if len(given) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(given[0], file, left) if given[0] is path else embedded(given[0])
-    if source.text.startswith("[") and not _is_json(source.text):
+    text = source.text if given[0] is path else given[0].value.lstrip()
+    if text.startswith("[") and not _is_json(text):
         raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
     document = only(aliases.read(source), source.name)
     assert document.root is not None

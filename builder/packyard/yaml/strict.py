@@ -123,7 +123,7 @@ def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:
 def read_plain(text: str) -> Plain:
     """Return the value of text that stands without quotes."""
     value = scalar_value(text)
-    if isinstance(value, float) and value.is_integer() and abs(value) < (1 << 63):
+    if isinstance(value, float) and value.is_integer() and abs(value) < (1 << 63) and repr(value) != "-0.0":
         return int(value)
     assert isinstance(value, Plain)
     return _time(value) or value if isinstance(value, str) else value
