@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from packyard.build import tree
@@ -46,7 +47,7 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
-        built = executor.run(_Staging(Packing(settings), out_dir, stage_dir), names, on=on, done=done)
+        built = executor.run(partial(_stage, Packing(settings), out_dir, stage_dir), names, on=on, done=done)
         whole.check(workspace.read(settings.root_dir), names, built)
         tree.settle([item.name for item in built if item.staged], out_dir, stage_dir)
     return built
@@ -61,7 +62,7 @@ def pack_into(
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Built]:
     """Write the bundles of packages into a folder, in the order of their names."""
-    written = executor.run(_Writing(Packing(settings), folder.absolute()), names, on=on, done=done)
+    written = executor.run(partial(_write, Packing(settings), folder.absolute()), names, on=on, done=done)
     whole.check(workspace.read(settings.root_dir), names, written)
     return written
 
@@ -124,31 +125,18 @@ def kept(root_dir: Path, cache_dir: Path | None) -> Kept:
     return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=Observed(root_dir).agrees)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    """Builds bundles or finds them, and writes each into a folder, so that no process holds many."""
-
-    packing: Packing
-    folder: Path
-
-    def __call__(self, name: str) -> Built:
-        built = self.packing(name)
-        file = self.folder / f"{name}.tar.gz"
-        try:
-            file.write_bytes(built.data)
-        except OSError as error:
-            raise UnavailableError(f"{file}: {error.strerror or error}") from error
-        return replace(built, data=b"")
+def _write(packing: Packing, folder: Path, name: str) -> Built:
+    """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
+    built = packing(name)
+    file = folder / f"{name}.tar.gz"
+    try:
+        file.write_bytes(built.data)
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror or error}") from error
+    return replace(built, data=b"")
 
 
-@dataclass(frozen=True, slots=True)
-class _Staging:
-    """Builds bundles or finds them, and stages those that are not in place."""
-
-    packing: Packing
-    out_dir: Path
-    stage_dir: Path
-
-    def __call__(self, name: str) -> Built:
-        built, members = self.packing.make(name)
-        return replace(built, data=b"", staged=tree.stage(built, self.out_dir, self.stage_dir, members))
+def _stage(packing: Packing, out_dir: Path, stage_dir: Path, name: str) -> Built:
+    """Stage a bundle that is not in place."""
+    built, members = packing.make(name)
+    return replace(built, data=b"", staged=tree.stage(built, out_dir, stage_dir, members))

@@ -83,10 +83,7 @@ def _use_case(composed: Composed, memo: Memo) -> ShippedUseCase:
 
 
 def _values(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:
-    return {name: _value(setters[name]) for name in sorted(setters)}
-
-
-def _value(setter: Setter) -> ShippedValue:
-    if setter.must_be_set:
-        return None
-    return (setter.values or ()) if setter.is_list else setter.value
+    return {
+        name: None if setter.must_be_set else (setter.values or ()) if setter.is_list else setter.value
+        for name, setter in sorted(setters.items())
+    }

@@ -5,12 +5,13 @@ What several use cases have in common is gathered once: each copies the nodes th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.kubernetes.kinds import LOCAL, is_local
-from packyard.source import anchors, parts, patch, replacement, selector
+from packyard.source import anchors, patch, replacement, selector
 from packyard.source.idle import Idle
 from packyard.source.parts import Part, Patch
 from packyard.source.patch import Working
@@ -23,6 +24,8 @@ from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 MAX_OBJECTS = 1000
 #: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
 RUN = "run"
+#: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
+_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +34,7 @@ class SourceObject:
 
     root: MappingNode
     stem: str
-    _working: Working | None = None  # none of it is this object's own
+    _working: Working = field(default_factory=Working)
     _identity: Identity | None = None
 
     @property
@@ -56,33 +59,29 @@ class SourceObject:
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem)
         copied._identity = self._identity
-        self._working = None  # what it had as its own, both have now
+        self._working = Working()  # what it had as its own, both have now
         return copied
 
     def operate(self, operations: SequenceNode) -> None:
         """Apply RFC 6902 operations."""
-        patch.apply_operations(self._begin(), operations, self._own())
+        patch.apply_operations(self._begin(), operations, self._working)
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        patch.merge(self._begin(), root, self._own())
+        patch.merge(self._begin(), root, self._working)
 
     def replace(self, target: replacement.Target, value: Node) -> None:
         """Put a value into fields."""
-        replacement.replace(self._begin(), target, value, self._own())
+        replacement.replace(self._begin(), target, value, self._working)
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         return self.root.problem(message)
 
-    def _own(self) -> Working:
-        self._working = self._working or Working()
-        return self._working
-
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
-        self.root = self._own().owned(self.root)
+        self.root = self._working.owned(self.root)
         return self.root
 
 
@@ -126,7 +125,7 @@ def file_names(objects: list[SourceObject]) -> list[str]:
 
 def _stem(item: SourceObject, *, alone: bool) -> str:
     _, kind, _, name = item.identity
-    return parts.dashed(kind) if alone or name == RUN else name.removeprefix(f"{RUN}-")
+    return _UPPER.sub("-", kind).lower() if alone or name == RUN else name.removeprefix(f"{RUN}-")
 
 
 def _add(objects: list[SourceObject], item: SourceObject) -> None:

@@ -119,7 +119,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     named = dict(zip(file_names(objects), objects, strict=True))
     beside = {
         basename(path): SourceObject(root, PurePosixPath(path).stem)
-        for path in _beside(sources, base)
+        for path in sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
         for root in parts.read_objects(sources, path)
     }
     krmfile = parts.read_krmfile(sources, package.folder)
@@ -135,7 +135,8 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
-    files[kustomization.FILE] = _kustomization(sorted(named))
+    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named)), ""]
+    files[kustomization.FILE] = "\n".join(lines).encode()
     if known:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
@@ -179,15 +180,6 @@ def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list
         return accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), idle=nothing), nothing
 
     return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
-
-
-def _beside(sources: Sources, base: Part) -> list[str]:
-    """Return the files in a base's folder that its kustomization does not name, for users to add."""
-    return sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
-
-
-def _kustomization(names: Sequence[str]) -> bytes:
-    return "\n".join([*kustomization.header(), "resources:", *(f"- {name}" for name in names), ""]).encode()
 
 
 def _check_values(package: Package, found: Sequence[_Made]) -> None:

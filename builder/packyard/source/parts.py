@@ -6,7 +6,6 @@ other field is refused by name and line, rather than to compose something else t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -24,9 +23,6 @@ from packyard.yaml import aliases
 from packyard.yaml.document import only
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar
 from packyard.yaml.span import embedded
-
-_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
 MAX_PARTS, MAX_DEPTH = 500, 32
@@ -156,11 +152,6 @@ def file_of(sources: Sources, folder: str) -> str:
     """Return the kustomization of a folder."""
     found = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
     return join(folder, found)
-
-
-def dashed(kind: str) -> str:
-    """Write a kind as files are named for it: ``ConfigMap`` as ``config-map``."""
-    return _UPPER.sub("-", kind).lower()
 
 
 def read_objects(sources: Sources, path: str) -> list[MappingNode]:
