@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from packyard.bundle.reference import Reference, check_name, check_version, identity, newest, order
+from packyard.bundle.reference import Reference, canonical, check_name, check_version, identity, newest, order
+from packyard.digest import Digest
 from packyard.errors import InputError
 
 ORDERED = [
@@ -74,18 +75,57 @@ def test_numbers_in_a_version_are_bounded_by_its_length() -> None:
             assert len(str(caught.value)) < 300
 
 
+VERSIONS = [
+    *("0.1", "0.2", "0.2.5", "0.3", "1.0-rc1", "v1.0", "1.1", "1.2.0", "1.2.9", "1.3-rc1", "1.3-rc2", "1.10"),
+    *("2.0-rc1", "2.0"),
+]
+
+
 @pytest.mark.parametrize(
-    "choice", ["latest", "^1", "~1.2", ">=1.0", "*", "1.*", "1 - 2", "<2,>=1", f"sha256:{'0' * 64}", "sha256:0a"]
+    ("choice", "expected"),
+    [
+        ("latest", VERSIONS),
+        ("^1", ["v1.0", "1.1", "1.2.0", "1.2.9", "1.10"]),
+        ("^v1.2", ["1.2.0", "1.2.9", "1.10"]),
+        ("^1.2.1", ["1.2.9", "1.10"]),
+        ("^1.3-rc2", ["1.3-rc2", "1.10"]),
+        ("^0.2", ["0.2", "0.2.5"]),
+        ("^0.0", []),
+        ("^0", ["0.1", "0.2", "0.2.5", "0.3"]),
+        ("~1.2.0", ["1.2.0", "1.2.9"]),
+        ("~1.2", ["1.2.0", "1.2.9"]),
+        ("~1", ["v1.0", "1.1", "1.2.0", "1.2.9", "1.10"]),
+        ("~3", []),
+        ("1.2", ["1.2.0"]),
+    ],
 )
-def test_what_asks_packyard_to_choose_is_refused_with_a_version_to_ask_for(choice: str) -> None:
+def test_admits_the_versions_of_a_range(choice: str, expected: list[str]) -> None:
     asked = Reference.parse(f"bert@{choice}")
-    assert (asked.name, asked.version) == ("bert", None)
-    says = rf"packyard cannot choose {choice!r} yet (give a version: packyard get bert@1.10; it has 2.0-rc1, 1.10, 1.9)"
+    assert [version for version in VERSIONS if asked.admits(version)] == expected
+    assert str(asked) == f"bert@{choice}"
+
+
+def test_a_digest_admits_no_version() -> None:
+    asked = Reference.parse(f"bert@{Digest.of(b'')}")
+    assert (asked.digest, asked.version, asked.admits("1.0")) == (Digest.of(b""), None, False)
+
+
+@pytest.mark.parametrize("choice", [">=1.0", "*", "1.*", "1 - 2", "<2,>=1", "sha256:0a", "stable", "^1 || ^2"])
+def test_refuses_a_choice_that_it_does_not_know_and_says_which_there_are(choice: str) -> None:
+    says = f"packyard does not understand the choice {choice!r} (ask for 1.2.0, ^1.2, ~1.2.0, latest, or sha256:"
     with pytest.raises(InputError, match=re.escape(says)):
-        asked.check_choice(["1.9", "1.10", "2.0-rc1"])
-    with pytest.raises(InputError, match=r"\(give a version: packyard get bert@1\.0\)"):
-        asked.check_choice()
-    Reference.parse("bert@1.0").check_choice()
+        Reference.parse(f"bert@{choice}")
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
+def test_has_one_text_for_all_spellings_of_a_version(spellings: list[str]) -> None:
+    assert len({canonical(version) for version in spellings}) == 1
+    assert identity(canonical(spellings[0])) == identity(spellings[0])
+
+
+def test_different_versions_have_different_texts() -> None:
+    assert len({canonical(version) for version in ORDERED}) == len(ORDERED)
+    assert canonical("v1.2.0-RC.1") == "1.2-rc-1"
 
 
 @pytest.mark.parametrize(("version", "expected"), [("1.0-rc1", True), ("1.0", False), ("1.0.post1", False)])

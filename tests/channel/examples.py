@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn, TypeVar
 
 from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, decompress
 from packyard.bundle.manifest import ShippedUseCase
-from packyard.channel.stores import Store
+from packyard.channel import envelope, index, nodes
+from packyard.channel.head import POINTER, TYPE
+from packyard.channel.keys import NOBODY
+from packyard.channel.stores import Promises, Store
+from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.files.regular import LIMIT
+
+Result = TypeVar("Result")
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
@@ -29,6 +40,70 @@ def compressed_otherwise(original: Bundle) -> Bundle:
     return other
 
 
+def lose_index(folder: Path) -> None:
+    """Remove the index of a channel in a folder."""
+    shutil.rmtree(folder / "index")
+
+
+def write_head(folder: Path, **changes: object) -> None:
+    """Let the latest head of an unsigned channel in a folder say something else."""
+    file = max((folder / "index" / "heads").iterdir(), key=lambda each: int(each.stem))
+    payload = json.loads(envelope.open(file.read_bytes(), TYPE, NOBODY, file=file.name).payload)
+    data = envelope.sign(json.dumps({**payload, **changes}).encode(), TYPE, [])
+    file.write_bytes(data)
+    (folder / POINTER).write_bytes(data)
+
+
+def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
+    """Let the index of an unsigned channel in a folder list a bundle otherwise."""
+    store = DirectoryStore(folder)
+    listed = index.read(store)
+    package = listed.named(name)
+    (entry,) = (entry for entry in package.entries if entry.version == version)
+    data = package.put(replace(entry, **changes)).to_bytes()  # type: ignore[arg-type]
+    store.put(nodes.key(Digest.of(data)), data)
+    entries = {**dict(listed.head.packages.entries()), name: Digest.of(data)}
+    write_head(folder, packages={"level": 0, "entries": entries})
+
+
+class CountingStore:
+    """A store to read from that counts what is asked of it, and the bytes that it gives."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.requests: list[str] = []
+        self.bytes = 0
+        self.address = store.address
+        self.promises = store.promises
+
+    @property
+    def count(self) -> int:
+        return len(self.requests)
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        self.requests.append(key)
+        data = self._store.get(key, limit=limit)
+        self.bytes += len(data)
+        return data
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        self.requests.append(key)
+        return self._store.read(key, offset=offset)
+
+    def list(self, prefix: str) -> Sequence[str]:
+        self.requests.append(prefix)
+        return self._store.list(prefix)
+
+    def put(self, key: str, data: bytes) -> NoReturn:
+        raise NotImplementedError
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> NoReturn:
+        raise NotImplementedError
+
+    def remove(self, key: str) -> NoReturn:
+        raise NotImplementedError
+
+
 class FailingStore:
     """A store that is cut off at its n-th call: before it (``done=False``), or after it was done but not answered."""
 
@@ -36,25 +111,40 @@ class FailingStore:
         self._store = store
         self._left = fail_at
         self._done = done
+        self._lock = threading.Lock()
+
+    @property
+    def address(self) -> str:
+        return self._store.address
+
+    @property
+    def promises(self) -> Promises:
+        return self._store.promises
 
     def put(self, key: str, data: bytes) -> None:
         self._count(lambda: self._store.put(key, data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-        self._count(lambda: None)
-        return self._store.get(key, limit=limit)
+        return self._count(lambda: self._store.get(key, limit=limit))
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        return self._count(lambda: self._store.read(key, offset=offset))
 
     def list(self, prefix: str) -> Sequence[str]:
-        self._count(lambda: None)
-        return self._store.list(prefix)
+        return self._count(lambda: self._store.list(prefix))
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         self._count(lambda: self._store.swap(key, data, expected))
 
-    def _count(self, call: object) -> None:
-        self._left -= 1
-        if self._left == 0 and not self._done:
-            raise UnavailableError("cut off")
-        call()  # type: ignore[operator]
-        if self._left == 0:
-            raise UnavailableError("cut off")
+    def remove(self, key: str) -> None:
+        self._count(lambda: self._store.remove(key))
+
+    def _count(self, call: Callable[[], Result]) -> Result:
+        with self._lock:
+            self._left -= 1
+            if self._left < 0 or (self._left == 0 and not self._done):
+                raise UnavailableError("cut off")
+            result = call()
+            if self._left == 0:
+                raise UnavailableError("cut off")
+            return result

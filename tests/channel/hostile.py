@@ -12,21 +12,25 @@ import os
 import random
 import shutil
 import socket
+import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from channel import servers
 from channel.examples import bundle
 from channel.servers import Script
-from packyard.bundle import Bundle
-from packyard.channel import publish
-from packyard.channel.index import KEY
+from packyard.bundle import Bundle, record
+from packyard.channel import envelope, flat, nodes, publish
+from packyard.channel.entry import IndexEntry
+from packyard.channel.head import POINTER, TYPE
+from packyard.channel.keys import NOBODY
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.digest import Digest
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]
-FILES = [KEY, *(f"{version}.tar.gz{end}" for version in ("1.0/bert", "1.1/bert", "1.0/gpt") for end in ("", ".sha256"))]
-FOLDERS = ["index", "1.0", "1.1"]
+FOLDERS = ["index", "index/heads", "index/nodes", "1.0", "1.1"]
 TEXTS = [
     "",
     "x",
@@ -62,6 +66,28 @@ NAMES = ["bert", "../bert", "BERT", "bert/..", "", "a" * 64, "a" * 100_000, "\x1
 def good(folder: Path) -> None:
     """Publish the three bundles."""
     publish(DirectoryStore(folder), BUNDLES)
+
+
+def good_old(folder: Path) -> None:
+    """Publish the three bundles as packyard 0.1.0 did."""
+    good(folder)
+    shutil.rmtree(folder / "index")
+    (folder / "index").mkdir()
+    (folder / flat.KEY).write_bytes(OLD_INDEX)
+
+
+def _files() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        good(Path(folder))
+        return list(DirectoryStore(Path(folder)).list(""))
+
+
+OLD_INDEX = record.to_bytes(
+    {"apiVersion": "packyard/v1", "kind": "Index", "entries": [IndexEntry.of(each).document() for each in BUNDLES]}
+)
+FILES = _files()
+INDEX_FILES = [key for key in FILES if key.startswith("index/")]
+HEADS = [key for key in INDEX_FILES if "head" in key]
 
 
 def bundle_of(name: str, version: str) -> Bundle:
@@ -138,7 +164,9 @@ class Grammar:
         return "{" + ", ".join(pairs) + "}"
 
     def index(self, data: bytes) -> bytes:
-        """Return an index that is made to harm, from a good one."""
+        """Return a file of an index that is made to harm, from a good one."""
+        if b'"payload"' in data and self.random.random() < 0.8:
+            return sealed(self.index(opened(data)))
         return self.one(
             lambda: self.mutated(data),
             lambda: self._spoiled(data),
@@ -156,19 +184,17 @@ class Grammar:
         )
 
     def _spoiled(self, data: bytes) -> bytes:
-        """Change fields of entries, or of the document."""
+        """Change fields of the document, or of what is in it."""
         document = json.loads(data)
         marks: dict[str, str] = {}
         for number in range(self.random.randrange(1, 4)):
-            spoiled = self.random.choice([*document["entries"], document])
+            spoiled = self.random.choice(list(_objects(document)))
             field = self.random.choice([*spoiled, "extra"])
             mark = f"mark-{number}"
-            if field == "entries" and self.random.random() < 0.9:
+            if field in ("entries", "versions") and self.random.random() < 0.9:
                 continue
             spoiled[field] = mark
             marks[json.dumps(mark)] = self._field(field)
-            if not isinstance(document["entries"], list):
-                break
         text = json.dumps(document)
         for mark, value in marks.items():
             text = text.replace(mark, value)
@@ -186,6 +212,8 @@ class Grammar:
 
     def _many(self, data: bytes) -> bytes:
         document = json.loads(data)
+        if not isinstance(document.get("entries"), list):
+            return self._many_of_a_tree(document)
         entry = document["entries"][0]
         count = self.random.choice([1000, 20_000, 45_000])
         alike = self.random.choice(["p-{}", "{:063d}", "a" * 55 + "-{}"])
@@ -197,13 +225,28 @@ class Grammar:
         document["entries"] += [{**entry, "name": alike.format(number), "useCases": []} for number in range(count)]
         return json.dumps(document).encode()
 
+    def _many_of_a_tree(self, document: dict[str, Any]) -> bytes:
+        """Return a head, a node or a record with more than there can be."""
+        count = self.random.choice([1000, 45_000])
+        digest = "sha256:" + "0" * 64
+        if "versions" in document:
+            document["versions"] = [{**document["versions"][0], "version": f"1.{number}"} for number in range(count)]
+            return json.dumps(document).encode()
+        level = self.random.choice([0, 0, 1, 31])
+        many = {"level": level, "entries": {f"p-{number:06}": digest for number in range(count)}}
+        document.update({field: many for field in ("packages", "words", "releases") if field in document} or many)
+        return json.dumps(document).encode()
+
     # Folders.
 
     def channel(self, folder: Path, outside: Path) -> None:
         """Make a folder a channel that harms; ``outside`` is a folder beside it, with a file ``secret``."""
-        good(folder)
+        is_old = self.random.random() < 0.3
+        (good_old if is_old else good)(folder)
+        files = list(DirectoryStore(folder).list(""))
+        first = [flat.KEY] if is_old else HEADS
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
-            place = folder / self.random.choice([*[KEY] * 6, *FILES, *FOLDERS, ".lock"])
+            place = folder / self.random.choice([*first * 6, *files, *FOLDERS, ".lock"])
             try:
                 self._spoil(place, folder, outside)
             except OSError as error:  # spoiled beyond this already
@@ -225,9 +268,11 @@ class Grammar:
             lambda: self._renamed(place, folder),
         ]
         if data is not None:
-            change = self.index if place.name == "index.json" else self.mutated
+            change = self.index if place.name.endswith(".json") else self.mutated
             spoiled = self.bomb if place.name.endswith(".gz") and self.random.random() < 0.1 else lambda: change(data)
             ways += [lambda: place.write_bytes(spoiled())] * 25
+            if "nodes" in place.parts:
+                ways += [lambda: relinked(folder, data, change(data))] * 50
         at = self.random.randrange(len(ways))
         self.tell(f"{place.relative_to(folder)}: way {at}")
         ways[at]()
@@ -250,6 +295,7 @@ class Grammar:
 
     def _renamed(self, place: Path, folder: Path) -> None:
         other = folder / self.random.choice([*FILES, *FOLDERS])
+        other.parent.mkdir(parents=True, exist_ok=True)
         between = folder / "between"
         place.rename(between)
         if other.exists() and place.is_dir() == other.is_dir():
@@ -260,9 +306,9 @@ class Grammar:
 
     def server(self, folder: Path) -> Script:
         """Return what serves a good channel, and harms at some point of some answers."""
-        content = {f"/{key}": (folder / key).read_bytes() for key in FILES}
+        content = {f"/{key}": (folder / key).read_bytes() for key in DirectoryStore(folder).list("")}
         honest = servers.files(content)
-        spoiled = self.random.choice(["", KEY, "tar.gz"])
+        spoiled = self.random.choice(["", POINTER, "index/heads", "index/nodes", "tar.gz"])
         way = self.random.randrange(len(self._answers(b"", b"")))
         slow = self.random.random() < 0.3
         seed = self.random.random()
@@ -274,7 +320,7 @@ class Grammar:
                 return honest(request)
             own = Grammar(0)
             own.random = random.Random(seed)
-            body = content.get(path, b"x")
+            body = content.get(path, OLD_INDEX)
             changed = own.index(body) if path.endswith("json") else own.mutated(body)
             pieces = own._answers(body, changed)[way]()
             return servers.slowly(pieces) if slow else pieces
@@ -369,6 +415,33 @@ class Grammar:
             lambda: iter(()),
             lambda: [head + b"Content-Length: %d\r\n\r\n" % (len(body) + 5) + body],
         ]
+
+
+def opened(data: bytes) -> bytes:
+    """Return the payload of a head."""
+    return envelope.open(data, TYPE, NOBODY, file="").payload
+
+
+def sealed(payload: bytes) -> bytes:
+    """Return the head with a payload."""
+    return envelope.sign(payload, TYPE, [])
+
+
+def relinked(folder: Path, before: bytes, after: bytes) -> None:
+    """Let the heads of a channel name a node with other bytes, by its own digest."""
+    place = folder / nodes.key(Digest.of(after))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(after)
+    for key in HEADS:
+        payload = opened((folder / key).read_bytes())
+        (folder / key).write_bytes(sealed(payload.replace(Digest.of(before).encode(), Digest.of(after).encode())))
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(inner)
 
 
 def _chunks(data: bytes, size: int) -> Iterator[bytes]:

@@ -14,18 +14,23 @@ import stat
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from channel import hostile
-from channel.hostile import BUNDLES, FILES, Grammar
+from channel.examples import lose_index
+from channel.hostile import FILES, Grammar
 from channel.servers import answering
 from packyard.bundle.archive import Member, pack
-from packyard.channel import fetch
-from packyard.channel.entry import IndexEntry
-from packyard.channel.index import KEY, Index
+from packyard.bundle.reference import Reference
+from packyard.channel import fetch, flat, index
+from packyard.channel.choose import choose
+from packyard.channel.head import POINTER, Head
+from packyard.channel.keys import NOBODY
+from packyard.channel.nodes import Nodes
+from packyard.channel.package import Package
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, UnavailableError
@@ -158,7 +163,7 @@ def test_a_folder_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> No
 @pytest.mark.parametrize("seed", range(10_000, 10_000 + CASES))
 def test_a_server_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     grammar, into = Grammar(seed), tmp_path / "into"
-    hostile.good(tmp_path / "channel")
+    (hostile.good_old if grammar.random.random() < 0.3 else hostile.good)(tmp_path / "channel")
     before = state(tmp_path, without=into)
     with answering(grammar.server(tmp_path / "channel")) as server:
         chosen = words(grammar, server.address.replace("//", "//user:s3cret@"), into)
@@ -202,7 +207,7 @@ def test_publishing_into_a_folder_that_harms_changes_nothing_else(seed: int, tmp
     assert state(tmp_path, without=channel) == before, case
     after = state(channel)
     lost = {name for name in published if published[name] != after.get(name)}
-    assert lost <= {str(channel / KEY)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
+    assert lost <= {str(channel / POINTER)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
 
 
 def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Path) -> None:
@@ -217,7 +222,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
         with_index = grammar.random.random() < 0.8
         (tmp_path / key).write_bytes(changed)
         if not with_index:
-            (tmp_path / KEY).unlink()
+            lose_index(tmp_path)
         for reference in ("bert", "bert@1.0", "gpt@1.0"):
             try:
                 opened = fetch(store, reference)
@@ -226,28 +231,46 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
             else:
                 manifest = opened.manifest
                 assert opened == hostile.bundle_of(manifest.name, manifest.version), f"seed {seed}: {key}"
-        for each in (key, KEY):
+        for each in (key, *hostile.INDEX_FILES):
+            (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / each).write_bytes(content[each])
     assert refused > MUTATIONS // 4
 
 
-def test_an_index_made_to_harm_is_refused_or_can_be_written_again() -> None:
-    good = Index().add(*map(IndexEntry.of, BUNDLES)).to_bytes()
-    counts = {True: 0, False: 0}
-    for seed in range(MUTATIONS):
-        grammar = Grammar(seed)
-        data = grammar.random.choice([grammar._spoiled, grammar.mutated])(good)
-        try:
-            parsed = Index.parse(data)
-        except IntegrityError:
-            counts[False] += 1
-            continue
-        counts[True] += 1
-        assert Index.parse(parsed.to_bytes()) == parsed
+def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
+    hostile.good(tmp_path)
+    listed = index.read(DirectoryStore(tmp_path))
+
+    def head(payload: bytes) -> None:
+        parsed = Head.parse(hostile.sealed(payload), NOBODY, file="head")
+        again = Head.parse(hostile.sealed(parsed.payload()), NOBODY, file="head")
+        assert replace(again, digest=parsed.digest) == parsed
         for name in ("bert", "gpt", "x"):
-            with contextlib.suppress(InputError):
-                parsed.resolve(name, grammar.random.choice([None, "1.0", "v1"]))
-    assert all(counts.values())
+            with contextlib.suppress(InputError, IntegrityError):
+                replace(listed, head=parsed).named(name)
+
+    def package(data: bytes) -> None:
+        parsed = Package.parse(data, Digest.of(data))
+        assert Package.parse(parsed.to_bytes(), Digest.of(parsed.to_bytes())) == parsed
+        choose(parsed, Reference(name="bert", choice="latest"))
+
+    def old(data: bytes) -> None:
+        listed = index.of_entries(flat.parse(data), Nodes())
+        assert index.of_entries(listed.entries, Nodes()) == listed
+
+    files = [(head, listed.head.payload()), (package, listed.named("bert").to_bytes()), (old, hostile.OLD_INDEX)]
+    for read, good in files:
+        counts = {True: 0, False: 0}
+        for seed in range(MUTATIONS):
+            grammar = Grammar(seed)
+            data = grammar.random.choice([grammar._spoiled, grammar.mutated])(good)
+            try:
+                read(data)
+            except (IntegrityError, InputError):
+                counts[False] += 1
+            else:
+                counts[True] += 1
+        assert all(counts.values())
 
 
 def test_what_is_consistent_but_not_the_bundle_that_was_asked_for_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from channel.examples import bundle
 from packyard.channel import fetch, index, publish
 from packyard.channel.entry import bundle_key
+from packyard.channel.head import POINTER
 from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.directory import DirectoryStore
 
@@ -85,7 +86,7 @@ def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path
 def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(tmp_path: Path) -> None:
     processes = [publisher(tmp_path, number, 1000) for number in range(4)]
     let_go(processes)
-    while not (tmp_path / index.KEY).exists():
+    while not (tmp_path / POINTER).exists():
         time.sleep(0.01)
     for process in processes:
         time.sleep(0.05)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from channel import hostile
+from channel.examples import lose_index
 from packyard.digest import Digest
 from running import done, packyard
 
@@ -85,13 +87,15 @@ def test_every_verb_says_that_a_folder_is_missing(words: tuple[str, ...], tmp_pa
     assert not (tmp_path / "nosuch").exists()
 
 
-def test_a_choice_is_refused_with_what_to_type_instead(channel: Path, tmp_path: Path) -> None:
-    says = r"packyard cannot choose '.*' yet \(give a version: packyard get p@1\.2\.0; it has 1\.2\.0\)"
-    for choice in ("latest", "~1.2", f"sha256:{'0' * 64}"):
-        refused("get", f"p@{choice}", "--from", channel, "--into", tmp_path, says=says)
+def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path, tmp_path: Path) -> None:
+    for choice in ("~1.3", "^2", f"sha256:{'0' * 64}"):
         refused(
-            "get", f"p@{choice}", "--into", tmp_path, says=r"cannot choose .* yet \(give a version: packyard get p@"
+            "get", f"p@{choice}", "--from", channel, "--into", tmp_path, says=r"^no version of p .* \(it has 1\.2\.0\)"
         )
+    for choice in ("^77", "7.7.7"):
+        says = r"this packyard carries version .*, not .* \(name a channel that has it: --from CHANNEL\)"
+        refused("get", f"p@{choice}", "--into", tmp_path, says=says)
+    refused("get", "p@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")
 
 
 def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: Path, workspace: Path) -> None:
@@ -99,11 +103,11 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
     refused(
         *publish, "v1.2", says=r"^p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)"
     )
-    (channel / "index" / "index.json").unlink()
+    lose_index(channel)
     refused(
         *publish,
         "2.0",
-        says=r"^index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
+        says=r"^index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
     assert "completed" in done(*publish, "1.2.0")
 
@@ -112,10 +116,10 @@ def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Pat
     digits = "9" * 5000
     refused("get", f"p@{digits}", "--from", channel, says="is not a version")
     refused("publish", "p", "--version", digits, "--workspace", workspace, "--to", channel, says="is not a version")
-    index_file = channel / "index" / "index.json"
-    index_file.write_text(index_file.read_text().replace("1.2.0", digits))
+    (record,) = (channel / "index" / "nodes").glob("*/*.json")
+    hostile.relinked(channel, before := record.read_bytes(), before.replace(b"1.2.0", digits.encode()))
     for words in (("get", "p"), ("list",)):
-        refused(*words, "--from", channel, says=r"^index/index\.json: .*version: '9+' is not a version")
+        refused(*words, "--from", channel, says=r"^record sha256:.*version: '9+' is not a version")
 
 
 @pytest.mark.parametrize("value", ["soon", "0", "-1", "inf", "nan", "1e9", "9" * 400])

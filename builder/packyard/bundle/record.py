@@ -62,7 +62,7 @@ def parse(data: bytes, read: Callable[[Record], _T], *, kind: str, file: str) ->
         if found == f"{API_VERSION} {kind}":
             return read(record)
         problem = f"expected {API_VERSION} {kind}, found {found}"
-        raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it"))
+        raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it: update yours"))
 
     return parse_any(data, read_kind, file=file)
 

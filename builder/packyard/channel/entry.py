@@ -13,13 +13,17 @@ from packyard.errors import IntegrityError
 if TYPE_CHECKING:
     from packyard.bundle.bundle import Bundle
 
+_README = "README.md"
+_DESCRIPTION = 300  # characters
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
     """A published bundle.
 
     ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
-    ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml.
+    ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml,
+    ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
     """
 
     name: str
@@ -29,6 +33,8 @@ class IndexEntry:
     size: int
     use_cases: tuple[str, ...] = ()
     model: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+    yanked: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -47,6 +53,7 @@ class IndexEntry:
             size=len(bundle.data),
             use_cases=tuple(sorted(bundle.manifest.use_cases)),
             model=dict(bundle.manifest.model),
+            description=_description(bundle),
         )
 
     @classmethod
@@ -61,6 +68,8 @@ class IndexEntry:
             size=fields.take("size", record.size),
             use_cases=fields.take("useCases", record.list_of(record.text)),
             model=fields.take("model", record.map_of(record.text)),
+            description=fields.take("description", record.text, ""),
+            yanked=fields.take("yanked", record.text, ""),
             extra=fields.rest(),
         )
 
@@ -74,6 +83,8 @@ class IndexEntry:
             "size": self.size,
             "useCases": list(self.use_cases),
             "model": dict(self.model),
+            "description": self.description,
+            "yanked": self.yanked,
         }
         return {**self.extra, **known}
 
@@ -83,6 +94,10 @@ class IndexEntry:
             raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
         self.digest.verify(data, what=str(self))
 
+    def is_same_file(self, other: IndexEntry) -> bool:
+        """Return whether both list the same file under the same name and version."""
+        return (self.name, self.version, self.tar, self.digest) == (other.name, other.version, other.tar, other.digest)
+
     def __str__(self) -> str:
         return f"{self.name}@{self.version}"
 
@@ -90,3 +105,13 @@ class IndexEntry:
 def bundle_key(name: str, version: str) -> str:
     """Return the key of a bundle: the address that users type, below that of the channel."""
     return f"{version}/{name}.tar.gz"
+
+
+def _description(bundle: Bundle) -> str:
+    """Return the title of a bundle's README and the first paragraph below it, as one line of limited length."""
+    readme = next((member.data for member in bundle.members if member.path == _README), b"")
+    paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]
+    title = paragraphs[0].removeprefix("# ") if paragraphs[0].startswith("# ") else ""
+    prose = next((part for part in paragraphs if part and part[0].isalnum()), "")
+    text = " ".join(": ".join(filter(None, (title, prose))).split())
+    return text if len(text) <= _DESCRIPTION else text[: _DESCRIPTION - 1] + "…"

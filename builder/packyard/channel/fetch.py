@@ -9,27 +9,41 @@ from __future__ import annotations
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
 from packyard.channel import checksum, index
+from packyard.channel.choose import Choice, choose
 from packyard.channel.entry import IndexEntry, bundle_key
+from packyard.channel.head import Memory
+from packyard.channel.keys import NOBODY, Trust
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 
-def fetch(store: Store, reference: str) -> Bundle:
-    """Fetch ``NAME`` (its latest version) or ``NAME@VERSION``, and verify it; size and digest come first.
+def resolve(store: Store, asked: Reference, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Choice:
+    """Choose the published bundle that is asked for; see `choose`. Raises `NotFoundError` for a channel without index.
+
+    Once the head is known, that takes at most three requests and 64 KiB, however much the channel has.
+    """
+    return choose(index.read(store, trusted, memory).named(asked.name), asked)
+
+
+def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
+    """Fetch what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, and verify it; size and digest come first.
 
     Raises `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
     that are not what it lists.
     """
     asked = Reference.parse(reference)
     try:
-        listed = index.read(store)
+        entry = resolve(store, asked, trusted=trusted, memory=memory).entry
     except MissingStoreError:
         raise
     except NotFoundError:
         return _fetch_without_index(store, asked)
-    listed.check_choice(asked)
-    entry = listed.resolve(asked.name, asked.version)
+    return get(store, entry)
+
+
+def get(store: Store, entry: IndexEntry) -> Bundle:
+    """Fetch a published bundle, and verify it."""
     data = _get(store, entry)
     entry.verify(data)
     bundle = _open(data, str(entry))
@@ -57,10 +71,9 @@ def _get(store: Store, entry: IndexEntry) -> bytes:
 
 
 def _fetch_without_index(store: Store, asked: Reference) -> Bundle:
-    asked.check_choice()
     if asked.version is None:
         hint = f"give a version: {asked.name}@VERSION"
-        raise UnavailableError(Problem("the channel has no index that tells the latest version", hint=hint))
+        raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
     key = checksum.key(asked.name, asked.version)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)

@@ -1,173 +1,285 @@
 """The index: what a channel says it holds.
 
-Today it is one JSON object, replaced as a whole. Callers only see `read`, `record` and the value `Index`, so that it
-can become a small signed head with immutable nodes below. An index only grows: an entry never changes.
+It is a small head (`head`) over maps of immutable nodes (`tree`), so that a reader needs few small requests however
+much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, and
+`commit` makes it the channel's. An index only grows: an entry keeps its file for ever.
+
+    packages    name → digest of the record of the package (`package`)
+    words       "word name" for each word of a package (`words`)
+    releases    canonical version → how it is spelled, and whether it is closed
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
+from itertools import islice
 
 from packyard.bundle import record as json_record
 from packyard.bundle import reference
-from packyard.bundle.record import LIMIT, Record, list_of
+from packyard.bundle.record import FaultError
+from packyard.channel import flat, lease, spill, tree, words
+from packyard.channel import head as heads
 from packyard.channel.entry import IndexEntry
+from packyard.channel.head import Head, Memory
+from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.nodes import Nodes
+from packyard.channel.package import Package
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
-from packyard.files import filenames
-
-KEY = "index/index.json"
 
 _ATTEMPTS = 200
+_NEAR = 500  # names to look for the nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """The bundles published together under one version; a closed one gets no more."""
+
+    spelling: str
+    closed: bool = False
+
+    @classmethod
+    def parse(cls, value: object) -> Release:
+        """Read a release from its JSON."""
+        fields = json_record.Record(value)
+        spelling = fields.take("spelling", json_record.checked(reference.check_version))
+        return cls(spelling=spelling, closed=fields.take("closed", json_record.flag))
+
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
+        return {"spelling": self.spelling, "closed": self.closed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """A channel's entries, sorted by name and version, one for each pair of them."""
+    """A channel's packages at one head. ``head`` has the maps' roots, ``nodes`` what is below them."""
 
-    entries: tuple[IndexEntry, ...] = ()
-    extra: Mapping[str, object] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, data: bytes) -> Index:
-        """Read an index, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
-        return json_record.parse(data, cls._read, kind="Index", file=KEY)
+    head: Head = field(default_factory=Head)
+    nodes: Nodes = field(default_factory=Nodes, compare=False)
 
     @classmethod
-    def _read(cls, fields: Record) -> Index:
-        entries = fields.take("entries", list_of(IndexEntry.parse))
-        for name in filenames.repeated(map(str, entries)):
-            raise IntegrityError(Problem(f"{name} is listed twice", file=KEY))
-        return cls(entries=entries, extra=fields.rest())
+    def build(cls, packages: Iterable[Package], releases: Mapping[str, Release], nodes: Nodes) -> Index:
+        """Return the index of many packages, sorted by name, in memory that does not grow with them."""
+        with spill.Sorter() as found:
 
-    def to_bytes(self) -> bytes:
-        """Return the index's bytes, the same in whatever order its entries came."""
-        known = {
-            "apiVersion": json_record.API_VERSION,
-            "kind": "Index",
-            "entries": [entry.document() for entry in self.entries],
-        }
-        return json_record.to_bytes({**self.extra, **known})
+            def records() -> Iterator[tuple[str, object]]:
+                for package in packages:
+                    found.add(words.keys(package))
+                    yield package.name, nodes.keep(package)
+
+            head = Head(
+                packages=tree.build(records(), nodes.keep),
+                words=tree.build(((key, "") for key in found), nodes.keep),
+                releases=tree.build(sorted((key, each.document()) for key, each in releases.items()), nodes.keep),
+            )
+        return cls(head=head, nodes=nodes)
+
+    @property
+    def entries(self) -> tuple[IndexEntry, ...]:
+        """Every entry, sorted by name and version."""
+        return tuple(entry for package in self.packages() for entry in package.entries)
+
+    def packages(self) -> Iterator[Package]:
+        """Yield every package, sorted by name."""
+        for name, digest in tree.scan(self.head.packages, self.nodes.node):
+            yield self._package(name, digest)
+
+    def package(self, name: str) -> Package | None:
+        """Return a package, or None if there is none of that name."""
+        digest = tree.get(self.head.packages, name, self.nodes.node)
+        return None if digest is None else self._package(name, digest)
+
+    def _package(self, name: str, digest: object) -> Package:
+        package = self.nodes.package(Digest.parse(str(digest)))
+        if package.name != name:
+            raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
+        return package
+
+    def release(self, version: str) -> Release | None:
+        """Return the release of a version, in any spelling, or None if there is none."""
+        value = tree.get(self.head.releases, reference.canonical(version), self.nodes.node)
+        try:
+            return None if value is None else Release.parse(value)
+        except FaultError as fault:
+            raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"release {version}")) from fault
+
+    def versions(self, name: str) -> tuple[str, ...]:
+        """Return the versions of a name, the oldest first."""
+        package = self.package(name)
+        return tuple(entry.version for entry in package.entries) if package else ()
+
+    def named(self, name: str) -> Package:
+        """Return the package of a name, or raise `InputError` with the nearest name."""
+        package = self.package(name)
+        if package is None:
+            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=suggest(name, self._near(name))))
+        return package
+
+    def _near(self, name: str) -> list[str]:
+        """Return some names that begin alike."""
+        starts = (name[: len(name) // 2], name[:1], "")
+        near = (list(islice(tree.scan(self.head.packages, self.nodes.node, start), _NEAR)) for start in starts)
+        return [found for found, _ in next(filter(None, near), [])]
+
+    # Changes.
 
     def add(self, *entries: IndexEntry) -> Index:
         """Return the index with more entries; those that it has already change nothing.
 
-        Raises `ConflictError`, naming every entry whose name and version have other bytes already, or whose version is
-        listed in another spelling.
+        Raises `ConflictError`, naming every entry whose name and version have other bytes already, whose version is
+        listed in another spelling, or whose release is closed.
         """
-        entries = tuple(entries)
-        names = {entry.name for entry in entries}
-        own = [(reference.order(entry.version), entry) for entry in self.entries if entry.name in names]
-        known: dict[object, IndexEntry] = {}
-        for (identity, spelling), entry in own:
-            known[entry.name, identity] = known[entry.name, spelling] = entry
-        there, problems = len(own), []
+        packages: dict[str, Package] = {}
+        releases: dict[str, Release] = {}
+        problems: list[Problem] = []
         for entry in entries:
-            identity, spelling = reference.order(entry.version)
-            present = known.get((entry.name, spelling)) or known.get((entry.name, identity))
-            if present is None:
-                known[entry.name, identity] = known[entry.name, spelling] = entry
-                own.append(((identity, spelling), entry))
-            elif (present.version, present.tar, present.digest) != (entry.version, entry.tar, entry.digest):
-                problems.append(_conflict(present, entry))
+            package = packages.get(entry.name) or self.package(entry.name) or Package(name=entry.name)
+            try:
+                added = package.add(entry)
+                if added != package:
+                    version = reference.canonical(entry.version)
+                    releases[version] = _release(releases.get(version) or self.release(version), entry)
+                packages[entry.name] = added
+            except ConflictError as error:
+                problems += error.problems
         if problems:
             raise ConflictError(*problems)
-        if len(own) == there:
-            return self
-        others = [entry for entry in self.entries if entry.name not in names]
-        own.sort(key=itemgetter(0))
-        return replace(self, entries=tuple(sorted(others + [entry for _, entry in own], key=lambda entry: entry.name)))
+        return self._with(packages.values(), releases)
 
-    def versions(self, name: str) -> tuple[str, ...]:
-        """Return the versions of a name, the oldest first."""
-        return tuple(sorted((entry.version for entry in self.entries if entry.name == name), key=reference.order))
+    def yank(self, entry: IndexEntry, reason: str) -> Index:
+        """Return the index in which an entry is yanked, for a reason."""
+        return self._with([self.named(entry.name).put(replace(entry, yanked=reason))], {})
 
-    def check_choice(self, asked: reference.Reference) -> None:
-        """Refuse a range of versions, naming the versions that exist."""
-        if asked.choice:
-            asked.check_choice([entry.version for entry in self._named(asked.name)])
+    def close(self, version: str) -> Index:
+        """Return the index in which the release of a version is closed."""
+        release = self.release(version)
+        if release is None:
+            raise InputError(f"the channel has no release {version!r}")
+        return self._with([], {reference.canonical(version): replace(release, closed=True)})
 
-    def resolve(self, name: str, version: str | None = None) -> IndexEntry:
-        """Return the entry that is asked for, or raise `InputError`, naming the nearest one.
+    def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
+        """Return the index with other records in place of the present ones."""
+        records: dict[str, object | None] = {}
+        found: dict[str, object | None] = {}
+        for package in packages:
+            before = self.package(package.name)
+            if package != before:
+                records[package.name] = self.nodes.keep(package)
+                found |= dict.fromkeys(words.keys(before)) if before else {}
+                found |= words.keys(package)
+        head = replace(
+            self.head,
+            packages=self._updated(self.head.packages, records),
+            words=self._updated(self.head.words, found),
+            releases=self._updated(self.head.releases, {key: each.document() for key, each in releases.items()}),
+        )
+        return replace(self, head=head)
 
-        Without a version it is the latest: the highest that is not a pre-release, or the highest if all are. A version
-        may have any spelling, but its build metadata (``+…``) must match if it is given.
-        """
-        found = self._named(name)
-        if version is None:
-            return max(found, key=lambda entry: reference.newest(entry.version))
-        for same in (str.__eq__, reference.same):
-            for entry in found:
-                if same(version, entry.version):
-                    return entry
-        hint = f"it has {', '.join(entry.version for entry in reversed(found[-5:]))}"
-        raise InputError(Problem(f"the channel has no version {version!r} of {name}", hint=hint))
+    def _updated(self, root: tree.Node, changes: Mapping[str, object | None]) -> tree.Node:
+        return tree.update(root, changes, self.nodes.node, self.nodes.keep) if changes else root
 
-    def _named(self, name: str) -> list[IndexEntry]:
-        """Return the entries of a name in the order of the index, or raise `InputError`."""
-        found = [entry for entry in self.entries if entry.name == name]
-        if not found:
-            hint = suggest(name, {entry.name for entry in self.entries})
-            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=hint))
-        return found
+    def write(self) -> None:
+        """Write the nodes and records that are new, which comes before the head that names them."""
+        self.nodes.write((self.head.packages, self.head.words, self.head.releases), self._is_listed)
+
+    def _is_listed(self, digest: Digest, package: Package) -> bool:
+        return tree.get(self.head.packages, package.name, self.nodes.node) == digest
 
 
-def read(store: Store) -> Index:
+def _release(present: Release | None, entry: IndexEntry) -> Release:
+    """Return the release that an entry joins."""
+    if present is None:
+        return Release(spelling=entry.version)
+    if present.spelling != entry.version:
+        problem = f"{entry}: the release is published as {present.spelling}: one version has one spelling in a channel"
+        raise ConflictError(Problem(problem, hint=f"publish as {present.spelling}, or raise the version"))
+    if present.closed:
+        problem = f"{entry}: the release {present.spelling} is closed"
+        raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
+    return present
+
+
+def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
+    """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
+    nodes = Nodes(store)
+    head = heads.latest(store, trusted, memory)
+    if head is not None:
+        return Index(head=head, nodes=nodes)
+    entries = flat.read(store)
+    if entries is None:
+        return None
+    if trusted.is_required:
+        hint = "its publisher has to publish with this packyard once, and sign"
+        raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
+    return of_entries(entries, nodes)
+
+
+def current(store: Store, trusted: Trust = NOBODY) -> Index:
+    """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
+    with suppress(MissingStoreError):  # the first write makes it, or says why not
+        return find(store, trusted) or Index(nodes=Nodes(store))
+    return Index(nodes=Nodes(store))
+
+
+def of_entries(entries: Iterable[IndexEntry], nodes: Nodes, closed: frozenset[str] = frozenset()) -> Index:
+    """Return the index of entries that are published already; where a version has two spellings, both stay."""
+    packages: dict[str, list[IndexEntry]] = {}
+    releases: dict[str, Release] = {}
+    for entry in sorted(entries, key=lambda each: reference.order(each.version)):
+        packages.setdefault(entry.name, []).append(entry)
+        version = reference.canonical(entry.version)
+        releases.setdefault(version, Release(spelling=entry.version, closed=version in closed))
+    made = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
+    return Index.build(made, releases, nodes)
+
+
+def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index, or raise `NotFoundError` if it has none."""
-    try:
-        return Index.parse(store.get(KEY, limit=LIMIT))
-    except MissingStoreError:
-        raise
-    except NotFoundError as error:
+    found = find(store, trusted, memory)
+    if found is None:
         hint = "is this a channel, and has it lost its index?"
-        raise NotFoundError(*(Problem(each.message, file=each.file, hint=hint) for each in error.problems)) from error
+        raise NotFoundError(Problem("no index", file=f"{store.address}: {heads.POINTER}", hint=hint))
+    return found
 
 
-def record(store: Store, entries: Iterable[IndexEntry]) -> Index:
+def record(
+    store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
+) -> Index:
     """Add entries to a channel's index, while others may do the same, and return the new index."""
     added = tuple(entries)
+    with lease.exclusive(store) as check:
+        return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
+
+
+def commit(
+    store: Store,
+    change: Callable[[Index], Index],
+    *,
+    keys: Sequence[SigningKey],
+    trusted: Trust,
+    check: Callable[[], object],
+) -> Index:
+    """Make a change of its index the channel's, while others may do the same; return the new index.
+
+    The change is made again whenever another publisher was faster. A channel without an index gets one. ``check``, from
+    a lease, comes before nodes are written, and before the head is created.
+    """
     for attempt in range(_ATTEMPTS):
-        current = _current(store)
-        before = Index() if current is None else Index.parse(current)
-        after = before.add(*added)
-        if after == before:
+        before = current(store, trusted)
+        after = change(before)
+        if after == before and before.head.number:
             return after
-        data = after.to_bytes()
-        if len(data) > LIMIT:
-            raise UnavailableError(Problem(f"would be larger than {LIMIT} bytes", file=KEY, hint="start a new channel"))
+        check()
+        after.write()
+        following = replace(after.head, number=before.head.number + 1, history=before.head.next_history())
+        check()
         try:
-            store.swap(KEY, data, None if current is None else Digest.of(current))
+            return replace(after, head=heads.create(store, following, keys))
         except ConflictError:  # another publisher was faster: try again after a random pause
             time.sleep(random.uniform(0, min(1.0, 0.01 * (attempt + 1))))
-            continue
-        return after
-    raise UnavailableError(Problem("too many others publish at the same time", file=KEY, hint="run again"))
-
-
-def _current(store: Store) -> bytes | None:
-    try:
-        return store.get(KEY, limit=LIMIT)
-    except NotFoundError:
-        return None
-
-
-def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
-    if present.version != entry.version:
-        return Problem(
-            f"{entry} is published as {present}: one version has one spelling in a channel",
-            hint=f"publish as {present.version}, or raise the version",
-        )
-    if present.tar != entry.tar:
-        return Problem(
-            f"{present} has other content already: its tar is {present.tar}, the new one {entry.tar}",
-            hint="a published version never changes: raise the version",
-        )
-    return Problem(
-        f"{present} is listed as {present.digest}, the file is {entry.digest}: the same tar, compressed differently",
-        hint="publish the file that is listed",
-    )
+    raise UnavailableError(Problem("too many others publish at the same time", file=store.address, hint="run again"))

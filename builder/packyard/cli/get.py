@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.reference import Reference, same
+from packyard.bundle.reference import Reference
 from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.digest import Digest
@@ -57,10 +57,10 @@ def _carried(reference: str) -> Bundle:
     from packyard.source import workspace
 
     asked = Reference.parse(reference)
-    asked.check_choice([__version__])
-    if asked.version is not None and not same(asked.version, __version__):
+    if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
-        raise InputError(Problem(f"this packyard carries version {__version__}, not {asked.version}", hint=hint))
+        problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
+        raise InputError(Problem(problem, hint=hint))
     settings = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
     built = Packing(settings)(asked.name)
     if built.fault:

@@ -1,0 +1,34 @@
+"""The index of packyard 0.1.0: one JSON object that lists every entry. It is read, and no longer written."""
+
+from __future__ import annotations
+
+from packyard.bundle import record
+from packyard.bundle.record import Record
+from packyard.channel.entry import IndexEntry
+from packyard.channel.stores import MissingStoreError, NotFoundError, Store
+from packyard.errors import IntegrityError, Problem
+from packyard.files import filenames
+
+KEY = "index/index.json"
+
+
+def parse(data: bytes) -> tuple[IndexEntry, ...]:
+    """Read such an index, or raise `IntegrityError`."""
+    return record.parse(data, _read, kind="Index", file=KEY)
+
+
+def read(store: Store) -> tuple[IndexEntry, ...] | None:
+    """Return the entries of a channel's index, or None if it has none of this format."""
+    try:
+        return parse(store.get(KEY, limit=record.LIMIT))
+    except MissingStoreError:
+        raise
+    except NotFoundError:
+        return None
+
+
+def _read(fields: Record) -> tuple[IndexEntry, ...]:
+    entries = fields.take("entries", record.list_of(IndexEntry.parse))
+    for name in filenames.repeated(map(str, entries)):
+        raise IntegrityError(Problem(f"{name} is listed twice", file=KEY))
+    return entries
