@@ -136,7 +136,13 @@ def _split(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
-        usable = parts.scheme in SCHEMES and host and not (parts.query or parts.fragment) and parts.port != 0
+        usable = (
+            text.isprintable()
+            and parts.scheme in SCHEMES
+            and host
+            and not (parts.query or parts.fragment)
+            and parts.port != 0
+        )
         usable = usable and bool(_HOST.fullmatch(f"[{host}]" if ":" in (host or "") else host or ""))
     except ValueError:
         usable = False
