@@ -122,14 +122,14 @@ def is_loopback(host: str) -> bool:
 def spell(text: str) -> str:
     """Return a tag for a text of letters, digits and ``._-+/``; no two texts have the same one.
 
-    A ``+`` is ``__`` and a ``/`` is ``_-``; an underline stays, but before another sign it is ``_.``.
+    A ``+`` is ``_-`` and a ``/`` is ``_.-``; an underline stays, but before another sign it is ``_..``.
     """
-    return re.sub(r"[+/]|_(?=[_+/.-])", lambda sign: {"+": "__", "/": "_-", "_": "_."}[sign[0]], text)
+    return re.sub(r"[+/]|_(?=[_+/.-])", lambda sign: {"+": "_-", "/": "_.-", "_": "_.."}[sign[0]], text)
 
 
 def unspell(tag: str) -> str:
     """Return the text of a tag."""
-    return re.sub(r"_[_.-]", lambda signs: {"__": "+", "_-": "/", "_.": "_"}[signs[0]], tag)
+    return re.sub(r"_-|_\.[.-]", lambda signs: {"_-": "+", "_.-": "/", "_..": "_"}[signs[0]], tag)
 
 
 def _split(text: str) -> SplitResult:

@@ -1,8 +1,8 @@
 """Which repository and tag a key has, and which key a tag has: no two keys share one.
 
-    1.2.0+cpu/bert.tar.gz              PATH/bert:1.2.0__cpu                  a bundle
-    1.2.0+cpu/bert.tar.gz.spdx.json    PATH/bert:1.2.0__cpu_.spdx.json       what was published with it
-    index/heads/7.json                 PATH/index:heads_-7.json
+    1.2.0+cpu/bert.tar.gz              PATH/bert:1.2.0_-cpu                  a bundle
+    1.2.0+cpu/bert.tar.gz.spdx.json    PATH/bert:1.2.0_-cpu_.spdx.json       what was published with it
+    index/heads/7.json                 PATH/index:heads_.-7.json
     index.html                         PATH/index:_.x_.index.html            any other key
     a key that is too long for a tag   PATH/index:_.long_.<SHA-256>          its manifest has the key
 
