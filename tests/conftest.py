@@ -23,10 +23,11 @@ os.environ.setdefault("GOGC", "400")
 
 #: What tests need that are no part of `make test-quick`: clusters, and programs that are not Python.
 _NOT_QUICK = {
-    "api_server", "apply_setters", "bin_dir", "cel", "cfg3", "cluster", "curl", "kpt", "kubectl", "kustomize",
-    "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster", "open_mpi",
-    "other_pythons", "registry2", "registry3", "registry_with_referrers", "registry_without_deletes", "served3",
-    "served4", "served5", "tar", "tarlist", "web_dir", "wget",
+    "api_server", "apply_setters", "azurite", "bin_dir", "cel", "cfg3", "cluster", "curl", "fake_gcs", "kpt", "kubectl",
+    "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster", "nginx",
+    "open_mpi", "other_pythons", "rclone", "registry2", "registry3", "registry_with_referrers",
+    "registry_without_deletes", "served3", "served4", "served5", "tar", "tarlist", "toxiproxy", "versitygw", "web_dir",
+    "wget",
 }  # fmt: skip
 
 

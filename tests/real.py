@@ -39,7 +39,9 @@ def absent(what: str, *, remedy: str) -> NoReturn:
 
 def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | None:
     """Return the program ``name``: from ``tools_dir``, or, unless its version is pinned, from PATH."""
-    found = shutil.which(name, path=str(tools_dir)) or (None if pinned else shutil.which(name))
+    # Beside PATH: this environment's own programs, and the system's that are not for every user.
+    others = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent), "/usr/sbin"])
+    found = shutil.which(name, path=str(tools_dir)) or (None if pinned else shutil.which(name, path=others))
     return Path(found) if found else None
 
 

@@ -1,4 +1,4 @@
-"""Real registries, one of each kind for all tests of a process."""
+"""Real registries, servers of buckets and the like, one of each kind for all tests of a process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import real
-from channel import registries
+from channel import buckets, registries
+from channel.buckets import BucketServer, Toxiproxy
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +39,47 @@ def registry_with_referrers() -> Iterator[str]:
     """A registry that lists what refers to an artifact."""
     with registries.with_referrers(real.pinned_program("referrers-registry")) as host:
         yield host
+
+
+@pytest.fixture(scope="session")
+def versitygw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
+    """An S3 server that lets one of many create an object."""
+    with buckets.versitygw(real.pinned_program("versitygw"), tmp_path_factory.mktemp("versitygw")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rclone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
+    """An S3 server that overwrites whatever it is told."""
+    with buckets.rclone(real.program("rclone"), tmp_path_factory.mktemp("rclone")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def azurite() -> Iterator[BucketServer]:
+    """Azure's emulator."""
+    program = real.TOOLS / "azurite" / "node_modules" / ".bin" / "azurite-blob"
+    if not program.exists():
+        real.absent("azurite", remedy="run make tools")
+    with buckets.azurite(program) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def fake_gcs() -> Iterator[BucketServer]:
+    """A server of Google's JSON API."""
+    with buckets.fake_gcs(real.pinned_program("fake-gcs-server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def toxiproxy() -> Iterator[Toxiproxy]:
+    """What spoils connections."""
+    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def nginx() -> Path:
+    """The web server."""
+    return real.program("nginx")

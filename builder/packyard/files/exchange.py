@@ -135,13 +135,17 @@ def _check(file: str, expected: Digest | None) -> None:
 
 
 def _digest(file: str) -> Digest | None:
-    try:
-        return Digest.of(regular.read(file))
-    except InputError:
-        with suppress(FileNotFoundError):
-            os.lstat(file)
-            raise
-        return None
+    while True:
+        try:
+            return Digest.of(regular.read(file))
+        except InputError:
+            try:
+                state = os.lstat(file)
+            except FileNotFoundError:
+                return None
+            if not stat.S_ISREG(state.st_mode) or state.st_size > regular.LIMIT:
+                raise
+            # It was made between the two looks.
 
 
 def _spelled(digest: Digest | None, *, long: bool = False) -> str:

@@ -6,9 +6,12 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.stores.probe import probe, trusting
 from packyard.channel.stores.store import (
     PATIENCE,
     MissingStoreError,
@@ -18,7 +21,7 @@ from packyard.channel.stores.store import (
     TooLongError,
     check_key,
 )
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, UnavailableError
 
 __all__ = [
     "PATIENCE",
@@ -29,30 +32,76 @@ __all__ = [
     "TooLongError",
     "check_key",
     "open_store",
+    "probe",
+    "trusting",
 ]
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:
-    """Open the store at a directory's path, a ``file://``, an ``http(s)://`` (read-only) or an ``oci://`` address.
+    """Open the store at an address; nothing is asked of a server yet.
 
-    ``patience``: seconds that one request, or the wait for another writer, may take.
+    A directory's path, ``file://``, ``http(s)://`` (read-only), ``s3://``, ``gs://``, ``az://`` (or ``azure://``) with
+    a bucket and a path, or ``oci://`` with a registry and a path. ``patience``: seconds that one call, or the wait for
+    another writer, may take.
     """
-    from packyard.channel.stores.directory import DirectoryStore
-    from packyard.channel.stores.http import HTTPStore
-
     scheme, separator, _ = address.partition("://")
     if not separator:
         return DirectoryStore(Path(address), patience=patience)
-    if scheme.lower() == "file":
-        return DirectoryStore(_file_path(address), patience=patience)
-    if scheme.lower() in ("http", "https"):
-        return HTTPStore(address, patience=patience)
-    if scheme.lower() in ("oci", "oci+http", "oci+https"):
-        from packyard.channel.stores.oci import OCIStore  # slow to import: `transfer` is at its top
+    opener = _OPENERS.get(scheme.lower())
+    if opener is None:
+        hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
+        raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
+    try:
+        return opener(address, patience)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("obstore", "google"):
+            raise
+        hint = "pip install 'packyard[cloud]'"
+        raise UnavailableError(Problem(f"what {scheme}:// needs is not installed", hint=hint)) from error
 
-        return OCIStore(address, patience=patience)
-    hint = "use a directory, file://, http://, https:// or oci://"
-    raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
+
+def _file(address: str, patience: float) -> Store:
+    return DirectoryStore(_file_path(address), patience=patience)
+
+
+def _http(address: str, patience: float) -> Store:
+    from packyard.channel.stores.http import HTTPStore  # each kind is imported when it is wanted: some are slow
+
+    return HTTPStore(address, patience=patience)
+
+
+def _s3(address: str, patience: float) -> Store:
+    from packyard.channel.stores.s3 import open_s3
+
+    return open_s3(address, patience=patience)
+
+
+def _azure(address: str, patience: float) -> Store:
+    from packyard.channel.stores.azure import open_azure
+
+    return open_azure(address, patience=patience)
+
+
+def _gcs(address: str, patience: float) -> Store:
+    from packyard.channel.stores.gcs import GCSStore
+
+    return GCSStore(address, patience=patience)
+
+
+def _oci(address: str, patience: float) -> Store:
+    from packyard.channel.stores.oci import OCIStore
+
+    return OCIStore(address, patience=patience)
+
+
+_OPENERS: dict[str, Callable[[str, float], Store]] = {
+    "file": _file,
+    **dict.fromkeys(("http", "https"), _http),
+    "s3": _s3,
+    **dict.fromkeys(("az", "azure"), _azure),
+    "gs": _gcs,
+    **dict.fromkeys(("oci", "oci+http", "oci+https"), _oci),
+}
 
 
 def _file_path(address: str) -> Path:

@@ -26,6 +26,7 @@ from packyard.channel.stores.store import (
     TooLongError,
     check_key,
     check_removable,
+    check_same,
 )
 from packyard.digest import Digest
 from packyard.errors import ConflictError, Problem, UnavailableError
@@ -63,7 +64,7 @@ class DirectoryStore:
         file = self._file(key)
         with _translated(file):
             if file.is_file() or not self._create(file, data):
-                _check_same(file, data)
+                check_same(str(file), Digest.of(regular.read(file)), Digest.of(data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -161,13 +162,6 @@ def _read(file: Path, limit: int = LIMIT) -> bytes | None:
     if state.st_size > limit:
         raise TooLongError(Problem(f"is larger than {limit} bytes", file=str(file), hint="is this a channel?"))
     return regular.read(file, limit=limit)
-
-
-def _check_same(file: Path, data: bytes) -> None:
-    found, wanted = Digest.of(regular.read(file)), Digest.of(data)
-    if found != wanted:
-        problem = f"exists with other content: it has {found}, the new one {wanted}"
-        raise ConflictError(Problem(problem, file=str(file), hint="what is published never changes"))
 
 
 def _make_dir(directory: Path) -> None:

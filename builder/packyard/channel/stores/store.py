@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from packyard.dataclass import dataclass
-from packyard.errors import InputError, UnavailableError
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
@@ -99,3 +99,17 @@ def check_removable(key: str) -> None:
     check_key(key)
     if not key.startswith(REMOVABLE):
         raise InputError(f"{key!r} is published, and never removed")
+
+
+def check_same(place: str, found: Digest, wanted: Digest) -> None:
+    """Refuse to put other bytes than those that are there."""
+    if found != wanted:
+        problem = f"exists with other content: it has {found}, the new one {wanted}"
+        raise ConflictError(Problem(problem, file=place, hint="what is published never changes"))
+
+
+def check_expected(place: str, found: Digest | None, expected: Digest | None) -> None:
+    """Refuse to swap what has other bytes than expected."""
+    if found != expected:
+        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
+        raise ConflictError(Problem(problem, file=place))

@@ -13,17 +13,14 @@ import io
 import random
 import socket
 import ssl
-import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as OverdueError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -31,6 +28,7 @@ import urllib3
 
 from packyard.channel.stores.meter import CHUNK, Adapter, Meter
 from packyard.channel.stores.store import TooLongError
+from packyard.channel.stores.wire import OverdueError, authorities, within
 from packyard.errors import PackyardError, Problem, UnavailableError
 
 _REDIRECTIONS = 10
@@ -56,7 +54,6 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((OSError,), "the server cannot be reached"),
 )
 
-_T = TypeVar("_T")
 _Found = tuple["Answer", Iterator[bytes]]
 
 
@@ -156,7 +153,7 @@ def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Fo
     safe = request.method in _SAFE if request.repeatable is None else request.repeatable
     for pause in (*_WAITS, None):
         try:
-            found = _within(meter.left(), partial(call, request, meter))
+            found = within(meter.left(), partial(call, request, meter))
         except OverdueError as error:
             raise request.late() from error
         except BrokenOffError:
@@ -182,20 +179,6 @@ def _retry_after(answer: Answer, pause: float) -> float:
         return max(parsedate_to_datetime(text).timestamp() - time.time(), pause)
     except (ValueError, TypeError, OverflowError, IndexError):  # from the standard library, for odd dates
         return pause
-
-
-def _within(seconds: float, call: Callable[[], _T]) -> _T:
-    """Run a call in a thread, and return its result, or raise `OverdueError` when the time is up."""
-    outcome: Future[_T] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(call())
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return outcome.result(seconds)
 
 
 def _whole(request: Request, meter: Meter) -> _Found:
@@ -264,7 +247,7 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
             data = meter.sending(request.body) if request.body else None
             asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
             prepared = session.prepare_request(asked)
-            settings: Any = session.merge_environment_settings(url, {}, True, None, None)
+            settings: Any = session.merge_environment_settings(url, {}, True, authorities(), None)
         except Exception as error:
             raise request.refusal("the request cannot be made", "check the address") from error
         meter.begin()

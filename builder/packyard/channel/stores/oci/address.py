@@ -5,11 +5,11 @@ A registry is asked over TLS, one on this machine over plain HTTP; ``oci+http://
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from packyard.channel.stores.wire import is_loopback, may_have_secrets
 from packyard.digest import Digest
 from packyard.errors import InputError, Problem
 
@@ -103,20 +103,6 @@ class ArtifactAddress:
 
     def __str__(self) -> str:
         return f"{self.channel}/{self.name}" + (f"@{self.digest}" if self.digest else f":{self.tag}")
-
-
-def may_have_secrets(url: str) -> bool:
-    """Return whether passwords, and tokens, may be sent there: over TLS, or on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or is_loopback(parts.hostname or "")
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def spell(text: str) -> str:

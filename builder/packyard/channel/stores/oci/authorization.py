@@ -16,9 +16,10 @@ from urllib.parse import urlencode, urlsplit
 
 from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import credentials
-from packyard.channel.stores.oci.address import Address, may_have_secrets
+from packyard.channel.stores.oci.address import Address
 from packyard.channel.stores.oci.artifact import parse_json
 from packyard.channel.stores.oci.credentials import Credentials
+from packyard.channel.stores.wire import may_have_secrets
 from packyard.errors import UnavailableError
 
 _LIMIT = 1024 * 1024

@@ -12,10 +12,11 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import artifact
-from packyard.channel.stores.oci.address import Address, may_have_secrets
+from packyard.channel.stores.oci.address import Address
 from packyard.channel.stores.oci.authorization import Authorization
 from packyard.channel.stores.store import NotFoundError
 from packyard.channel.stores.transfer import Answer, BrokenOffError, Request
+from packyard.channel.stores.wire import may_have_secrets
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
 

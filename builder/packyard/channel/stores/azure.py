@@ -1,0 +1,69 @@
+"""Containers of Azure's blob storage: ``az://container/prefix``, and where Azure's own tools find credentials.
+
+obstore reads most of it from the environment: keys, shared access signatures, service principals, workload and managed
+identities. The connection string and the two short names are those of the ``az`` command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from obstore.store import AzureStore
+
+from packyard.channel.stores import bucket
+from packyard.channel.stores.bucket import BucketStore
+from packyard.channel.stores.bucket_address import BucketAddress
+from packyard.channel.stores.store import PATIENCE, Promises
+from packyard.channel.stores.wire import may_have_secrets
+from packyard.errors import InputError, Problem
+
+_HINT = "write az://container/path"
+_CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
+_SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
+_ENDPOINTS = ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
+
+
+def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
+    """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
+    address = BucketAddress.parse(text, _HINT)
+    settings = _settings(os.environ)
+    endpoint = settings.get("endpoint") or next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
+    if address.credentials:
+        if endpoint and not may_have_secrets(endpoint):
+            raise InputError("a user and password in an address need TLS, or a server on this machine")
+        settings["account_name"], settings["account_key"] = address.credentials
+    settings |= bucket.client(patience, allow_http=endpoint.startswith("http://"))
+    prefix = address.prefix or None
+    return BucketStore(
+        address=str(address),
+        promises=Promises(create=True, swap=True),
+        bucket=bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address)),
+        patience=patience,
+    )
+
+
+def _settings(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings that obstore does not read itself."""
+    found: dict[str, Any] = {
+        name: environment[variable] for variable, name in _SHORT.items() if environment.get(variable)
+    }
+    text = environment.get(_CONNECTION, "")
+    fields = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
+    if not text:
+        return found
+    if "AccountName" not in fields and "BlobEndpoint" not in fields:
+        raise InputError(Problem("is not a connection string", file=_CONNECTION, hint="see 'az storage account'"))
+    for field, name in (
+        ("AccountName", "account_name"),
+        ("AccountKey", "account_key"),
+        ("SharedAccessSignature", "sas_key"),
+        ("BlobEndpoint", "endpoint"),
+    ):
+        if field in fields:
+            found[name] = fields[field]
+    if "endpoint" not in found and "EndpointSuffix" in fields:
+        protocol = fields.get("DefaultEndpointsProtocol", "https")
+        found["endpoint"] = f"{protocol}://{fields['AccountName']}.blob.{fields['EndpointSuffix']}"
+    return found

@@ -1,0 +1,132 @@
+"""Buckets of S3: ``s3://bucket/prefix``, and where AWS's own tools find credentials, region and endpoint.
+
+That is the environment, then the profile in ``~/.aws``; roles of containers and machines are found by obstore. A
+profile that needs more than keys or a ``credential_process`` (a role, SSO) is left to boto3.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from obstore.store import S3Store
+
+from packyard.channel.stores import bucket
+from packyard.channel.stores.bucket import BucketStore
+from packyard.channel.stores.bucket_address import BucketAddress
+from packyard.channel.stores.store import PATIENCE, Promises
+from packyard.channel.stores.wire import may_have_secrets
+from packyard.errors import InputError, Problem, UnavailableError
+
+_HINT = "write s3://bucket/path"
+#: Any of these says that the profile's credentials are not wanted.
+_GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SKIP_SIGNATURE")
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_PROCESS_SECONDS = 60.0
+
+Credentials = dict[str, Any]
+"""What obstore takes from a provider of credentials."""
+
+
+def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
+    """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
+    address = BucketAddress.parse(text, _HINT)
+    profile = _profile(os.environ)
+    endpoint = _first(_ENDPOINTS) or profile.get("endpoint_url", "")
+    settings: dict[str, Any] = {"region": _first(_REGIONS) or profile.get("region") or "us-east-1"}
+    if endpoint:
+        settings["endpoint"] = endpoint
+    if address.credentials:
+        if endpoint and not may_have_secrets(endpoint):
+            raise InputError("a user and password in an address need TLS, or a server on this machine")
+        settings["access_key_id"], settings["secret_access_key"] = address.credentials
+    elif not _first(_GIVEN):
+        settings |= _of_profile(profile)
+    settings |= bucket.client(patience, "AWS_CA_BUNDLE", allow_http=endpoint.startswith("http://"))
+    prefix = address.prefix or None
+    return BucketStore(
+        address=str(address),
+        promises=Promises(create=False, swap=False),
+        bucket=bucket.opened(
+            lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
+        ),
+        patience=patience,
+    )
+
+
+def _first(variables: tuple[str, ...]) -> str:
+    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
+
+
+def _profile(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings of the profile that is chosen, those of the credentials file first."""
+    chosen = environment.get("AWS_PROFILE") or environment.get("AWS_DEFAULT_PROFILE")
+    name = chosen or "default"
+    found: dict[str, str] = {}
+    for variable, file, section in (
+        ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
+    ):
+        path = Path(environment.get(variable) or file).expanduser()
+        parser = configparser.RawConfigParser(strict=False, default_section="")
+        try:
+            parser.read(path, encoding="utf-8")
+        except (configparser.Error, OSError, UnicodeDecodeError):
+            raise InputError(Problem("is not a file of AWS profiles", file=str(path), hint="repair it")) from None
+        if parser.has_section(section):
+            found |= parser[section]
+    if chosen and not found:
+        raise InputError(Problem(f"there is no AWS profile '{chosen}'", hint="see AWS_PROFILE, and ~/.aws/config"))
+    return found
+
+
+def _of_profile(profile: Mapping[str, str]) -> dict[str, Any]:
+    """Return obstore's settings for the credentials of a profile; none, if it has none."""
+    if "aws_access_key_id" in profile and "aws_secret_access_key" in profile and "role_arn" not in profile:
+        names = {"aws_access_key_id", "aws_secret_access_key", "aws_session_token"} & profile.keys()
+        return {name.removeprefix("aws_"): profile[name] for name in names}
+    if command := profile.get("credential_process"):
+        return {"credential_provider": lambda: _of_process(command)}
+    if any(name in profile for name in ("role_arn", "sso_session", "sso_start_url", "login_session")):
+        return {"credential_provider": _boto3()}
+    return {}
+
+
+def _of_process(command: str) -> Credentials:
+    """Run what a profile names for its credentials."""
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(words, capture_output=True, check=True, timeout=_PROCESS_SECONDS)
+        found = json.loads(done.stdout)
+        expires = found.get("Expiration")
+        return {
+            "access_key_id": found["AccessKeyId"],
+            "secret_access_key": found["SecretAccessKey"],
+            "token": found.get("SessionToken"),
+            "expires_at": datetime.fromisoformat(expires.replace("Z", "+00:00")) if expires else None,
+        }
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, AttributeError):
+        problem = "the credential_process of the AWS profile fails, or prints no credentials"
+        raise UnavailableError(Problem(problem, hint="run it by hand to see why")) from None
+
+
+def _boto3() -> Callable[[], Any]:
+    try:
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        problem = "the AWS profile has a role or SSO, which needs boto3"
+        raise UnavailableError(Problem(problem, hint="pip install boto3, or set AWS_ACCESS_KEY_ID")) from None
+    try:
+        provider: Callable[[], Any] = Boto3CredentialProvider()
+    except Exception:  # boto3 has many
+        hint = "try 'aws sts get-caller-identity', or log in"
+        raise UnavailableError(Problem("boto3 finds no credentials for the AWS profile", hint=hint)) from None
+    return provider

@@ -1,0 +1,254 @@
+"""Stores in buckets, on real servers: the contract of all stores, what each server promises, and its errors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from channel.buckets import BUCKET, BucketServer
+from channel.store_contract import StoreContract
+from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
+from packyard.digest import Digest
+from packyard.errors import ConflictError, InputError, UnavailableError
+
+ALL, NONE, CREATE = (Promises(create=c, swap=s) for c, s in ((True, True), (False, False), (True, False)))
+
+Opener = Callable[..., Store]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.startswith(("AWS_", "AZURE_", "GOOGLE_", "STORAGE_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def opener(scheme: str, server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Return what opens stores of a server, each below another prefix."""
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return lambda bucket=BUCKET, **named: open_store(f"{scheme}://{bucket}/{os.urandom(8).hex()}/zoo", **named)
+
+
+@pytest.fixture
+def on_versitygw(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    return opener("s3", versitygw, monkeypatch)
+
+
+@pytest.fixture
+def on_rclone(rclone: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    return opener("s3", rclone, monkeypatch)
+
+
+@pytest.fixture
+def on_azurite(azurite: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    return opener("az", azurite, monkeypatch)
+
+
+@pytest.fixture
+def on_gcs(fake_gcs: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    return opener("gs", fake_gcs, monkeypatch)
+
+
+class TestVersitygw(StoreContract):
+    @pytest.fixture
+    def store(self, on_versitygw: Opener) -> Store:
+        return on_versitygw()
+
+
+class TestTrustedVersitygw(StoreContract):
+    @pytest.fixture
+    def store(self, on_versitygw: Opener) -> Store:
+        return trusting(on_versitygw(), CREATE)
+
+
+class TestRclone(StoreContract):
+    @pytest.fixture
+    def store(self, on_rclone: Opener) -> Store:
+        return on_rclone()
+
+
+class TestAzurite(StoreContract):
+    @pytest.fixture
+    def store(self, on_azurite: Opener) -> Store:
+        return on_azurite()
+
+
+class TestFakeGCS(StoreContract):
+    @pytest.fixture
+    def store(self, on_gcs: Opener) -> Store:
+        return on_gcs()
+
+
+# What servers promise.
+
+SERVERS = {"on_versitygw": CREATE, "on_rclone": NONE, "on_azurite": ALL, "on_gcs": ALL}
+
+
+@pytest.fixture(params=SERVERS)
+def any_opener(request: pytest.FixtureRequest) -> Opener:
+    opener: Opener = request.getfixturevalue(request.param)
+    return opener
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_probe_finds_what_a_server_promises_and_leaves_nothing(name: str, request: pytest.FixtureRequest) -> None:
+    store = request.getfixturevalue(name)()
+    assert probe(store) == SERVERS[name]
+    assert trusting(store, probe(store)).promises == SERVERS[name]
+    for key in store.list(""):  # rclone may go on to list what it has no more
+        with pytest.raises(NotFoundError):
+            store.get(key)
+
+
+def test_what_a_careless_server_would_overwrite_is_seen_before(on_rclone: Opener) -> None:
+    store = on_rclone()
+    store.put("a", b"1")
+    with pytest.raises(ConflictError):
+        store.put("a", b"2")
+    trusting(store, CREATE).put("a", b"3")
+    assert store.get("a") == b"3"  # the loss that the probe prevents
+
+
+# Errors.
+
+
+def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
+    store = any_opener("no-such-bucket")
+    for verb in (
+        lambda: store.get("index/a"),
+        lambda: list(store.read("index/a")),
+        lambda: store.put("index/a", b"1"),
+        lambda: store.swap("index/a", b"1", None),
+        lambda: store.list(""),
+    ):
+        with pytest.raises(MissingStoreError, match=r"no-such-bucket/.*: there is no such bucket .*check the address"):
+            verb()
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "value"),
+    [
+        ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
+        ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
+        ("on_rclone", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
+        ("on_azurite", "AZURE_STORAGE_CONNECTION_STRING", ""),
+    ],
+)
+def test_wrong_credentials_are_refused_and_not_shown(
+    name: str, variable: str, value: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opener = request.getfixturevalue(name)
+    text = value or os.environ[variable].replace("Eby8vdM02", "s3cretM02")
+    monkeypatch.setenv(variable, text)
+    store = opener()
+    for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
+        with pytest.raises(
+            UnavailableError, match=r"access denied \(HTTP 403|answers HTTP 404: XAdminUserNotFound"
+        ) as caught:
+            verb()
+        assert caught.value.__cause__ is None
+        assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
+
+
+@pytest.mark.parametrize(
+    ("address", "server"),
+    [("s3://test-access-key:test-secret-key@models/x", "versitygw"), ("az://devstoreaccount1:KEY@models/x", "azurite")],
+)
+def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
+    address: str, server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from channel.buckets import AZURE_ACCOUNT, AZURE_KEY
+
+    url = request.getfixturevalue(server).url
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/{AZURE_ACCOUNT}")
+    store = open_store(address.replace("KEY", AZURE_KEY.replace("/", "%2F").replace("+", "%2B")))
+    store.put("index/carried", b"1")
+    assert store.get("index/carried") == b"1"
+    store.remove("index/carried")
+    assert store.address.endswith("://models/x")
+    assert "secret" not in repr(store) + store.address
+    assert AZURE_KEY not in repr(store)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://example.com")
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://example.com")
+    with pytest.raises(InputError, match="need TLS") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://", "s3:///x", "s3://a b", "s3://bucket/../x", "s3://bucket/a//b", "s3://bucket/.x", "s3://u@bucket",
+        "s3://:secret@bucket", "az://", "azure://%00", "gs://", "gs://b/\n", "s3://bucket?secret=1", "gs://u:secret@b",
+    ],
+)  # fmt: skip
+def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str) -> None:
+    with pytest.raises(InputError, match=r"the address of a channel|has no user and password") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+# Where S3's credentials come from.
+
+
+def test_a_profile_gives_keys_region_and_endpoint(
+    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "config").write_text(
+        f"[profile zoo]\nregion = eu-north-1\nendpoint_url = {versitygw.url}\n[default]\nregion = us-west-2\n"
+    )
+    (tmp_path / ".aws" / "credentials").write_text(
+        "[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = test-secret-key\n"
+        "[default]\naws_access_key_id = other\naws_secret_access_key = other\n"
+    )
+    monkeypatch.setenv("AWS_PROFILE", "zoo")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")  # the server's
+    store = open_store("s3://models/profile")
+    store.put("index/a", b"1")
+    store.remove("index/a")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(InputError, match="no AWS profile 'nobody'"):
+        open_store("s3://models/profile")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_profile_may_name_a_program(
+    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    (tmp_path / ".aws").mkdir()
+    document = '{"Version": 1, "AccessKeyId": "test-access-key", "SecretAccessKey": "test-secret-key"}'
+    (tmp_path / "keys").write_text("s3cret" if fails else document)
+    (tmp_path / ".aws" / "config").write_text(f"[default]\ncredential_process = cat {tmp_path}/keys\n")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", versitygw.url)
+    store = open_store("s3://models/process")
+    if fails:
+        with pytest.raises(UnavailableError, match="credential") as caught:
+            store.get("a")
+        assert "s3cret" not in str(caught.value)
+        return
+    store.put("index/a", b"1")
+    store.remove("index/a")
+
+
+def test_a_broken_profile_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("s3cret\n")
+    with pytest.raises(InputError, match=r"\.aws/credentials: is not a file of AWS profiles") as caught:
+        open_store("s3://models/x")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
+    store = any_opener()
+    before: bytes | None = None
+    for number in range(20):
+        store.swap("index/head.json", b"%d" % number, None if before is None else Digest.of(before))
+        before = b"%d" % number
+    assert store.get("index/head.json") == b"19"
