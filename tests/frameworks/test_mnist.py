@@ -136,7 +136,7 @@ def test_a_lost_worker_ends_the_other_and_both_go_on_from_the_last_checkpoint(
     cluster = new_cluster([])
     store_digits(cluster, objects, 3000)
     run = Run(cluster, objects)
-    deploy.wait_until(lambda: all(len(losses(pod)) > 1 for pod in run.pods), run.pods)
+    deploy.wait_until(lambda: all(len(losses(pod)) > 1 for pod in run.pods), run.pods, seconds=300)
     run.pods[lost].kill()
     assert run.pods[1 - lost].wait() != 0
     again = run.start_again()

@@ -71,9 +71,9 @@ def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     return started
 
 
-def wait_until(condition: Callable[[], bool], pods: Sequence[Pod]) -> None:
+def wait_until(condition: Callable[[], bool], pods: Sequence[Pod], *, seconds: float = 60) -> None:
     """Wait for something that pods do; where they do not, the test fails with what they said."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "".join(pod.log for pod in pods)
         time.sleep(0.05)

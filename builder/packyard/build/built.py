@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from packyard.bundle import manifest
 from packyard.bundle.archive import Member
@@ -22,7 +22,8 @@ class Built:
     """The digests of a ``.tar.gz``, of the tar in it, and of the ``packyard.json`` in that; its size, and its bytes.
 
     ``options`` are those that any of its use cases offers, ``idle`` the patches of its parts that reach nothing in it,
-    ``staged`` says whether it differs from the one in place, ``fault`` why it was not cached.
+    ``staged`` says whether it differs from the one in place, ``fault`` why it was not cached. ``inputs`` are the files
+    that it was made from, below the root of the sources; the cache has them beside it, as facts.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Built:
     options: tuple[str, ...]
     idle: Idle
     data: bytes
+    inputs: Mapping[str, Digest] = field(default_factory=dict)
     staged: bool = True
     fault: str = ""
 

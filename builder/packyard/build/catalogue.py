@@ -5,7 +5,8 @@ All or nothing: if one package is refused, none is written, and everything that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from packyard.build.built import Built
 from packyard.build.draft import MARK, Draft
 from packyard.build.staging import staging
 from packyard.bundle.archive import Member
+from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.source import whole, workspace
 from packyard.source.sources import Observed
@@ -61,10 +63,15 @@ def pack_into(
     on: Engine | None,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Built]:
-    """Write the bundles of packages into a folder, in the order of their names."""
+    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from."""
     written = executor.run(partial(_write, Packing(settings), folder.absolute()), names, on=on, done=done)
     whole.check(workspace.read(settings.root_dir), names, written)
     return written
+
+
+def read_inputs(folder: Path, name: str) -> dict[str, Digest]:
+    """Return the files that a bundle was made from, which `pack_into` wrote beside it."""
+    return {path: Digest(found) for path, found in json.loads(_inputs_file(folder, name).read_bytes()).items()}
 
 
 class Packing:
@@ -89,13 +96,15 @@ class Packing:
         built = Built.of(bundle, draft.idle)
         words = ("bundle", name, self.settings.version)
         fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
-        return replace(built, fault=fault), bundle.members
+        return replace(built, fault=fault, inputs=_inputs(facts or ())), bundle.members
 
     def find(self, name: str) -> Built | None:
         """Return a package's bundle if it is in the cache."""
         asked = (name, self.settings.version)
         found = self.kept.find(("bundle", *asked), Built.parse)
-        return found.result if found and (found.result.name, found.result.version) == asked else None
+        if not found or (found.result.name, found.result.version) != asked:
+            return None
+        return replace(found.result, inputs=_inputs(found.facts))
 
     def find_draft(self, name: str) -> Found[Draft] | None:
         """Return a package as it was composed, for this version too, if it is in the cache."""
@@ -125,18 +134,28 @@ def kept(root_dir: Path, cache_dir: Path | None) -> Kept:
     return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=Observed(root_dir).agrees)
 
 
+def _inputs(facts: Iterable[Fact]) -> dict[str, Digest]:
+    """Return the files that were read, among what was asked."""
+    return {path: Digest(answer) for question, path, answer in facts if question == "bytes" and answer[:7] == "sha256:"}
+
+
+def _inputs_file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.inputs.json"
+
+
 def _write(packing: Packing, folder: Path, name: str) -> Built:
     """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
     built = packing(name)
     file = folder / f"{name}.tar.gz"
     try:
         file.write_bytes(built.data)
+        _inputs_file(folder, name).write_text(json.dumps(built.inputs))
     except OSError as error:
         raise UnavailableError(f"{file}: {error.strerror or error}") from error
-    return replace(built, data=b"")
+    return replace(built, data=b"", inputs={})
 
 
 def _stage(packing: Packing, out_dir: Path, stage_dir: Path, name: str) -> Built:
     """Stage a bundle that is not in place."""
     built, members = packing.make(name)
-    return replace(built, data=b"", staged=tree.stage(built, out_dir, stage_dir, members))
+    return replace(built, data=b"", inputs={}, staged=tree.stage(built, out_dir, stage_dir, members))

@@ -135,14 +135,19 @@ class Keyring:
         """Return the ids of revoked keys."""
         return frozenset(Digest(f"sha256:{name}") for name in self._names("revoked") if _HEX.fullmatch(name))
 
-    def trust_for(self, address: str, required: Sequence[Digest] = ()) -> Trust:
-        """Return whom the user trusts for a channel: the keys that are required for it, or those trusted for it."""
+    def trust_for(self, address: str | None, required: Sequence[Digest] = ()) -> Trust:
+        """Return whom the user trusts for a channel: the keys that are required for it, or those trusted for it.
+
+        Without an address, those that are trusted for any.
+        """
         keys = {each.key.id: each for each in self.trusted()}
         missing = [key for key in required if key not in keys]
-        if missing:
+        if address is not None and missing:
             problem = f"the configuration requires the key {missing[0]} for {normal(address)}, which is not here"
             raise InputError(Problem(problem, hint="get its file from the publisher, then: packyard keys trust FILE"))
-        chosen = [keys[key] for key in required] or [each for each in keys.values() if each.is_for(address)]
+        chosen = [keys[key] for key in required] or [
+            each for each in keys.values() if address is None or each.is_for(address)
+        ]
         return Trust.of(*(each.key for each in chosen), revoked=self.revoked())
 
     def _find(self, text: str) -> Digest:

@@ -138,6 +138,7 @@ class Trust:
 
     keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
     revoked: frozenset[str] = frozenset()
+    is_optional: bool = False
 
     @classmethod
     def of(cls, *keys: PublicKey, revoked: Iterable[str] = ()) -> Trust:
@@ -147,11 +148,15 @@ class Trust:
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
-        return bool(self.keys)
+        return bool(self.keys) and not self.is_optional
 
     def get(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
         return None if key_id in self.revoked else self.keys.get(Digest(key_id))
+
+    def optional(self) -> Trust:
+        """Return the same for what a signature elsewhere vouches for already, so that none is required."""
+        return replace(self, is_optional=True)
 
     def without(self, revoked: Iterable[str]) -> Trust:
         """Return the same with more keys revoked, such as those that a channel's head lists."""

@@ -30,6 +30,8 @@ VERBS = {
     "lint": ("lint", "report what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
+    "verify": ("verify", "check a tarball or an untarred package, and who made it"),
+    "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),
     "config": ("config", "show what is set for all commands, and where"),
     "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),

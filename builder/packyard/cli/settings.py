@@ -45,12 +45,20 @@ def required_channel(flag: str | None = None) -> Setting:
     return found
 
 
-def trust(address: str) -> Trust:
-    """Return the keys that the user trusts for a channel."""
+def trust(address: str | None) -> Trust:
+    """Return the keys that the user trusts for a channel, or, for a file from anywhere, for any channel."""
     ring = keyring()
     if ring is None:
         return NOBODY
+    if address is None:
+        return ring.trust_for(None)
     return ring.trust_for(address, configured_values().trust.get(configuration.normal(address), ()))
+
+
+def key_names() -> dict[str, str]:
+    """Return the names of the keys that the user trusts, by their ids."""
+    ring = keyring()
+    return {each.key.id: each.name for each in ring.trusted()} if ring else {}
 
 
 def keyring() -> Keyring | None:

@@ -1,0 +1,242 @@
+"""Provenance: what a bundle was made from, by what; an in-toto statement in the words of SLSA, in an envelope.
+
+    subject                 the .tar.gz by its SHA-256, and the tar in it, which identifies the bundle
+    resolvedDependencies    the git commit of the sources, every file that was read, the versions of libraries
+    byproducts              the SBOM
+
+https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md, https://slsa.dev/spec/v1.0/provenance. It says
+nothing of when and where: the same sources, packyard and libraries give the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version as installed
+from platform import python_version
+from typing import TYPE_CHECKING, TypeVar
+from zlib import ZLIB_RUNTIME_VERSION
+
+from packyard import __version__
+from packyard.bundle import record, reference
+from packyard.bundle.record import FaultError, Record, checked, list_of, text
+from packyard.channel import envelope
+from packyard.channel.entry import bundle_key
+from packyard.digest import Digest
+from packyard.errors import IntegrityError, Problem
+
+if TYPE_CHECKING:
+    from packyard.bundle.bundle import Bundle
+    from packyard.channel.keys import SigningKey, Trust
+    from packyard.source.revision import Revision
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+#: The size of the largest envelope, in bytes.
+LIMIT = 4 * 1024 * 1024
+
+_STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
+_BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
+_SBOM = ".spdx.json"
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # those of packages' bytes
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The git commit that the sources were at; ``dirty`` where a file that was read differed from it."""
+
+    commit: str
+    dirty: bool
+    url: str = ""
+    folder: str = ""
+
+    @classmethod
+    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> Source:
+        """Say what a revision means for a package that was made from these files."""
+        dirty = revision.is_dirty(inputs)
+        return cls(commit=revision.commit, dirty=dirty, url=revision.url, folder=revision.folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What is known about how a bundle was made.
+
+    ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
+    read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions.
+    """
+
+    name: str
+    version: str
+    file: Digest
+    tar: Digest
+    inputs: Mapping[str, Digest] = field(default_factory=dict)
+    source: Source | None = None
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    packyard: str = __version__
+    sbom: Digest | None = None
+
+    @classmethod
+    def of(
+        cls,
+        bundle: Bundle,
+        inputs: Mapping[str, Digest],
+        revision: Revision | None,
+        *,
+        file: Digest | None = None,
+        sbom: bytes | None = None,
+    ) -> Provenance:
+        """Describe a bundle that was made here, by this packyard, from these files.
+
+        ``file`` is the digest of the file that is published, if that is the same tar compressed differently.
+        """
+        return cls(
+            name=bundle.manifest.name,
+            version=bundle.manifest.version,
+            file=file or Digest.of(bundle.data),
+            tar=bundle.tar,
+            inputs=inputs,
+            source=Source.of(revision, inputs) if revision else None,
+            libraries=libraries(),
+            sbom=None if sbom is None else Digest.of(sbom),
+        )
+
+    @classmethod
+    def parse(cls, data: bytes, *, file: str) -> Provenance:
+        """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `statement`."""
+        return record.parse_any(data, _read, file=file)
+
+    def check(self, bundle: Bundle, *, file: str) -> None:
+        """Raise `IntegrityError` unless it is about this bundle."""
+        expected = f"{bundle.manifest.name}@{bundle.manifest.version}"
+        found = f"{self.name}@{self.version}"
+        if found != expected:
+            raise IntegrityError(Problem(f"is about {found}, not {expected}", file=file))
+        if self.tar != bundle.tar:
+            raise IntegrityError(Problem(f"is about a bundle whose tar is {self.tar}, not {bundle.tar}", file=file))
+        if self.file != Digest.of(bundle.data):
+            problem = f"is about the file {self.file}, not {Digest.of(bundle.data)}: the same tar, compressed again"
+            raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
+
+    def statement(self) -> bytes:
+        """Return the statement, which is what signatures sign."""
+        subject = {"name": f"{self.name}.tar.gz", "digest": _sha256(self.file), "annotations": {"tar": self.tar}}
+        definition = {
+            "buildType": _BUILD,
+            "externalParameters": {"name": self.name, "version": self.version},
+            "resolvedDependencies": [*self._dependencies()],
+        }
+        details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
+        if self.sbom is not None:
+            details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": _sha256(self.sbom)}]
+        predicate = {"buildDefinition": definition, "runDetails": details}
+        return record.to_bytes(
+            {"_type": _STATEMENT, "subject": [subject], "predicateType": _PREDICATE, "predicate": predicate}
+        )
+
+    def to_bytes(self, keys: Sequence[SigningKey]) -> bytes:
+        """Return the envelope, signed by each key, or by none."""
+        return envelope.sign(self.statement(), PAYLOAD_TYPE, keys)
+
+    def _dependencies(self) -> Iterator[dict[str, object]]:
+        if self.source:
+            uri = {"uri": f"{self.source.url}@{self.source.commit}"} if self.source.url else {}
+            notes = {"dirty": self.source.dirty, "folder": self.source.folder}
+            yield {"name": "source", **uri, "digest": {"gitCommit": self.source.commit}, "annotations": notes}
+        for path, digest in sorted(self.inputs.items()):
+            yield {"name": path, "digest": _sha256(digest)}
+        for name, version in sorted(self.libraries.items()):
+            kind = "pypi" if name in _LIBRARIES else "generic"
+            yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a bundle's provenance in a channel."""
+    return bundle_key(name, version) + ".intoto.json"
+
+
+def libraries() -> dict[str, str]:
+    """Return the versions of what has a say in the bytes of bundles, beside packyard."""
+    found = {name: installed(name) for name in _LIBRARIES}
+    return {**found, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
+
+
+def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
+    """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
+    opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
+    return Provenance.parse(opened.payload, file=file), opened
+
+
+def _sha256(digest: Digest) -> dict[str, str]:
+    return {"sha256": digest.hex}
+
+
+def _read(fields: Record) -> Provenance:
+    _expect(fields, "_type", _STATEMENT)
+    _expect(fields, "predicateType", _PREDICATE)
+    subject = _only(fields.take("subject", list_of(Record)), "subject")
+    predicate = fields.take("predicate", Record)
+    definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)
+    _expect(definition, "buildType", _BUILD)
+    asked, builder = definition.take("externalParameters", Record), details.take("builder", Record)
+    _expect(builder, "id", _BUILDER)
+    name = asked.take("name", checked(reference.check_name))
+    _expect(subject, "name", f"{name}.tar.gz")
+    sources, inputs, libraries = _sorted_out(definition.take("resolvedDependencies", list_of(Record)))
+    products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
+    return Provenance(
+        name=name,
+        version=asked.take("version", checked(reference.check_version)),
+        file=_digest(subject),
+        tar=subject.take("annotations", Record).take("tar", record.digest),
+        inputs=inputs,
+        source=_only(sources, "the source") if sources else None,
+        libraries=libraries,
+        packyard=builder.take("version", Record).take("packyard", text),
+        sbom=_digest(_only(products, "byproducts")) if products else None,
+    )
+
+
+def _sorted_out(listed: Sequence[Record]) -> tuple[list[Source], dict[str, Digest], dict[str, str]]:
+    """Return the sources, the files that were read and the libraries among the dependencies."""
+    sources: list[Source] = []
+    inputs: dict[str, Digest] = {}
+    libraries: dict[str, str] = {}
+    for each in listed:
+        name, uri = each.take("name", text), each.take("uri", text, "")
+        if name in inputs or name in libraries:
+            raise FaultError(f"has {name[:80]!r} twice", "resolvedDependencies")
+        if uri.startswith("pkg:"):
+            libraries[name] = uri.rpartition("@")[2]
+        elif name == "source":
+            sources.append(_source(each, uri))
+        else:
+            inputs[name] = _digest(each)
+    return sources, inputs, libraries
+
+
+def _source(fields: Record, uri: str) -> Source:
+    commit = fields.take("digest", Record).take("gitCommit", text)
+    if not _COMMIT.fullmatch(commit):
+        raise FaultError(f"{commit[:80]!r} is not a commit", "resolvedDependencies")
+    notes = fields.take("annotations", Record)
+    folder, dirty = notes.take("folder", text), notes.take("dirty", record.flag)
+    return Source(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
+
+
+def _digest(fields: Record) -> Digest:
+    return fields.take("digest", Record).take("sha256", lambda value: Digest.parse(f"sha256:{text(value)}"))
+
+
+def _expect(fields: Record, key: str, wanted: str) -> None:
+    found = fields.take(key, text)
+    if found != wanted:
+        raise FaultError(f"must be {wanted}, found {found[:80]!r}", key)
+
+
+def _only(items: Sequence[_T], key: str) -> _T:
+    if len(items) != 1:
+        raise FaultError(f"must be one, found {len(items)}", key)
+    return items[0]

@@ -1,0 +1,171 @@
+"""What is proved about a bundle, by its digests, its provenance, and who signed that or listed it.
+
+`verify_bundle` is one call for all who have a bundle's bytes. It raises `IntegrityError` for what is wrong; what could
+not be proved is no error, but a fact: `Proof.unproved`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packyard.bundle import manifest
+from packyard.bundle.archive import LIMITS
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import Manifest
+from packyard.channel import provenance
+from packyard.channel.envelope import Opened
+from packyard.channel.keys import NOBODY, Trust
+from packyard.channel.provenance import Provenance
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, Problem
+from packyard.files import regular
+
+_MOST = 100_000  # files of a folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
+
+    ``signers`` are the trusted keys that signed its provenance, ``others`` the ids of keys that are said to have;
+    ``listed_by`` are the trusted keys that signed the head of a channel that lists it, ``listed`` whether one does.
+    """
+
+    bundle: Bundle
+    provenance: Provenance | None = None
+    signers: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    listed_by: tuple[str, ...] = ()
+    listed: bool = False
+    has_sbom: bool = False
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether somebody whom the user trusts vouches for these bytes."""
+        return bool(self.signers or self.listed_by)
+
+    def said(self, names: Mapping[str, str] | None = None) -> str:
+        """Say in one line what was proved, and what could not be; ``names`` are those of keys by their ids."""
+        return "; ".join([*self._proved(names or {}), *self._unproved()])
+
+    def _proved(self, names: Mapping[str, str]) -> Iterator[str]:
+        yield f"{self.bundle.manifest.name} {self.bundle.manifest.version}: every file has its digest"
+        if self.listed:
+            yield "the channel lists it" + (f", signed by {_keys(self.listed_by, names)}" if self.listed_by else "")
+        if self.signers and self.provenance:
+            yield f"{_origin(self.provenance)}, signed by {_keys(self.signers, names)}"
+        if self.signers and self.has_sbom:
+            yield "the SBOM belongs to it"
+
+    def _unproved(self) -> Iterator[str]:
+        if self.provenance is None:
+            yield "not proved: how it was made, for it has no provenance"
+        elif not self.signers:
+            said_by = "nobody signed that" if not self.others else f"signed by {self.others[0]}, which you do not trust"
+            yield f"not proved: that it was {_origin(self.provenance)}; {said_by}"
+        if not self.is_proved:
+            yield "not proved: who published it (packyard keys trust FILE, with the publisher's public key)"
+
+
+def verify_bundle(
+    data: bytes,
+    attested: bytes | None,
+    trusted: Trust = NOBODY,
+    *,
+    what: str,
+    described: bytes | None = None,
+    listed_by: Sequence[str] | None = None,
+) -> Proof:
+    """Verify a ``.tar.gz`` with its provenance and its SBOM, as far as they are there; messages call it ``what``.
+
+    ``listed_by`` are the trusted keys that signed the head in which the caller found this very file (none: the head is
+    not signed); None if no channel lists it. Where the user trusts a key, one must have signed the head or the
+    provenance. Nothing is written.
+    """
+    bundle = Bundle.open(data, what=what)
+    proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
+    if attested is None:
+        if trusted.is_required and not proof.is_proved:
+            hint = "get NAME.tar.gz.intoto.json from the channel, too"
+            raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
+        return proof
+    file = f"{what}.intoto.json"
+    found, opened = _open(attested, trusted, file, is_proved=proof.is_proved)
+    found.check(bundle, file=file)
+    if described is not None:
+        _check_sbom(found, described, what)
+    return replace(
+        proof, provenance=found, signers=opened.signers, others=opened.others, has_sbom=described is not None
+    )
+
+
+def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
+    paths = sorted({*described.files, *found} - {manifest.FILE})
+    states = ((path, described.files.get(path), found.get(path)) for path in paths)
+    return [
+        (path, "missing" if there is None else "extra" if listed is None else "changed")
+        for path, listed, there in states
+        if listed != there
+    ]
+
+
+def digests_below(folder: Path, described: Manifest) -> dict[str, str]:
+    """Return the digests of the files in a folder that a packyard.json names, and ``extra`` for all others.
+
+    Links are not followed; what packyard keeps for itself is left out.
+    """
+    found: dict[str, str] = {}
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        for file in (here / name for name in (*names, *folders) if _is_theirs(name)):
+            if file.is_dir() and not file.is_symlink():
+                continue
+            path = file.relative_to(folder).as_posix()
+            found[path] = _digest(file) if path in described.files else "extra"
+            if len(found) > _MOST:
+                raise InputError(Problem(f"has more than {_MOST} files", file=str(folder), hint="name the package"))
+    return found
+
+
+def _is_theirs(name: str) -> bool:
+    return not (name.startswith(".packyard-") or name.endswith(".packyard-new"))
+
+
+def _digest(file: Path) -> str:
+    """Return the digest of a file, or why it cannot be the one that was packed."""
+    if file.is_symlink():
+        return "a link"
+    try:
+        return Digest.of(regular.read(file, limit=LIMITS.file_size))
+    except InputError as error:
+        return str(error)
+
+
+def _open(attested: bytes, trusted: Trust, file: str, *, is_proved: bool) -> tuple[Provenance, Opened]:
+    """Open the provenance; where a signed head lists the bundle, it need not be signed, but must not be forged."""
+    if len(attested) > provenance.LIMIT:
+        raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
+    return provenance.open(attested, trusted.optional() if is_proved else trusted, file=file)
+
+
+def _check_sbom(found: Provenance, described: bytes, what: str) -> None:
+    if found.sbom is None or found.sbom != Digest.of(described):
+        expected = found.sbom or "none"
+        problem = f"is not the SBOM that the provenance names: expected {expected}, found {Digest.of(described)}"
+        raise IntegrityError(Problem(problem, file=f"{what}.spdx.json"))
+
+
+def _origin(found: Provenance) -> str:
+    by = f"built by packyard {found.packyard}"
+    if found.source is None:
+        return f"{by} from sources without a revision"
+    changed = " with changes that are not committed" if found.source.dirty else ""
+    return f"{by} from commit {found.source.commit[:12]}{changed}"
+
+
+def _keys(ids: Sequence[str], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{names[each]} ({each[:19]}…)" if names.get(each) else each for each in ids)

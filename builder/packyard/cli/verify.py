@@ -1,0 +1,154 @@
+"""Check a package: a tarball with the provenance beside it, or an untarred directory.
+
+packyard verify NAME.tar.gz                   its files, its signature, what it was built from
+packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this very file
+packyard verify DIR                           which files were changed since it was untarred
+packyard verify DIR --from CHANNEL            also that its packyard.json is the published one
+
+One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
+and NAME.tar.gz.spdx.json, its SBOM, from the same place.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.bundle import manifest
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import Manifest
+from packyard.channel import provenance, sbom
+from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.verify import Proof, differences, digests_below, verify_bundle
+from packyard.cli import arguments as shared
+from packyard.cli import output, settings
+from packyard.dataclass import replace
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, Problem
+from packyard.files import regular
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("what", metavar="FILE|DIR", help="a .tar.gz, or an untarred package")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify a file or a directory; 1 if a directory's files differ."""
+    what = Path(arguments.what)
+    if what.is_dir():
+        return _directory(what, arguments.channel, arguments.output)
+    proof = verify_file(what, arguments.channel)
+    if arguments.output == "json":
+        output.json_result([_document(proof)])
+    else:
+        output.line(proof.said(settings.key_names()))
+    return 0
+
+
+def verify_file(file: Path, channel: str | None = None) -> Proof:
+    """Verify a tarball with what is beside it, and with what a channel has."""
+    if not file.exists():
+        hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
+        raise InputError(Problem("no such file", file=str(file), hint=hint))
+    data = regular.read(file)
+    attested, described = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
+    listed_by = None
+    if channel is not None:
+        bundle = Bundle.open(data, what=str(file))
+        store = _open(channel)
+        _compare(bundle, _published(store, bundle.manifest), str(file))
+        name, version = bundle.manifest.name, bundle.manifest.version
+        attested = attested or _get(store, provenance.key(name, version), provenance.LIMIT)
+        described = described or (_get(store, sbom.key(name, version), regular.LIMIT) if attested else None)
+        listed_by = ()
+    trusted = settings.trust(channel)
+    return verify_bundle(data, attested, trusted, what=str(file), described=described, listed_by=listed_by)
+
+
+def _directory(folder: Path, channel: str | None, form: str) -> int:
+    data, described = _read(folder)
+    if channel is not None:
+        published = _published(_open(channel), described)
+        original = next(member.data for member in published.members if member.path == manifest.FILE)
+        if original != data:
+            hint = f"fetch it again: packyard get {described.name}@{described.version}"
+            problem = f"is not the {manifest.FILE} that the channel has"
+            raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
+    found = differences(described, digests_below(folder, described))
+    if form == "json":
+        states = [{"path": path, "state": state} for path, state in found]
+        row = {"name": described.name, "version": described.version, "files": states, "published": channel is not None}
+        output.json_result([row])
+        return int(bool(found))
+    for path, state in found:
+        output.line(f"{state:<8} {path}")
+    same = len(described.files) - sum(state != "extra" for _, state in found)
+    told = f"{described.name} {described.version}: {same} of {output.counted(len(described.files), 'file')} unchanged"
+    whose = "the published one" if channel is not None else "not proved to be the published one: add --from CHANNEL"
+    output.note(f"{told}; {manifest.FILE} is {whose}")
+    return int(bool(found))
+
+
+def _read(folder: Path) -> tuple[bytes, Manifest]:
+    """Return a directory's packyard.json, as bytes and as what it says."""
+    file = folder / manifest.FILE
+    if not file.is_file():
+        hint = "name the top directory of an untarred package"
+        raise InputError(Problem(f"has no {manifest.FILE}", file=str(folder), hint=hint))
+    data = regular.read(file, limit=manifest.LIMIT)
+    try:
+        return data, Manifest.parse(data)
+    except IntegrityError as error:
+        raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
+
+
+def _beside(file: Path, end: str) -> bytes | None:
+    named = file.with_name(file.name + end)
+    return regular.read(named) if named.exists() else None
+
+
+def _open(channel: str) -> Store:
+    from packyard.cli.channels import open_channel
+
+    return open_channel(channel)
+
+
+def _published(store: Store, described: Manifest) -> Bundle:
+    from packyard.channel.fetch import fetch
+
+    return fetch(store, f"{described.name}@{described.version}")
+
+
+def _compare(bundle: Bundle, published: Bundle, what: str) -> None:
+    if bundle.tar != published.tar:
+        problem = f"is not the bundle that the channel has: its tar is {bundle.tar}, the published one {published.tar}"
+        raise IntegrityError(Problem(problem, file=what))
+    Digest.of(published.data).verify(bundle.data, what=what)
+
+
+def _get(store: Store, key: str, limit: int) -> bytes | None:
+    try:
+        return store.get(key, limit=limit)
+    except NotFoundError:
+        return None
+
+
+def _document(proof: Proof) -> dict[str, object]:
+    bundle, made = proof.bundle, proof.provenance
+    source = made.source if made else None
+    return {
+        "name": bundle.manifest.name,
+        "version": bundle.manifest.version,
+        "digest": Digest.of(bundle.data),
+        "tar": bundle.tar,
+        "signers": list(proof.signers),
+        "listed": proof.listed,
+        "listedBy": list(proof.listed_by),
+        "sbom": proof.has_sbom,
+        "packyard": made.packyard if made else None,
+        "commit": source.commit if source else None,
+        "dirty": source.dirty if source else None,
+    }

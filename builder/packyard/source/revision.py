@@ -1,0 +1,112 @@
+"""The git revision that sources are at, and what differs from it; and the sources as they were at a revision.
+
+Sources need no git: then there is no revision. git is asked, and never told to change anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from packyard.errors import InputError, Problem, UnavailableError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_SCP = re.compile(r"([\w.-]+@)?([\w.-]+):(?!/)([\w./~-]+)")
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")  # what a repository may have git run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A commit, where its repository is fetched from (empty: nobody knows), and the folder of the sources in it.
+
+    ``changed`` are paths below the root of the sources that differ from the commit; one with a ``/`` at the end stands
+    for all below it. ``removed`` says whether files of the commit are missing.
+    """
+
+    commit: str
+    url: str = ""
+    folder: str = ""
+    changed: frozenset[str] = frozenset()
+    removed: bool = False
+
+    def is_dirty(self, inputs: Iterable[str]) -> bool:
+        """Return whether any of the files that were read differs from the commit, or may be missing."""
+        folders = tuple(path for path in self.changed if path.endswith("/"))
+        return self.removed or any(path in self.changed or path.startswith(folders) for path in inputs)
+
+
+def find(root_dir: Path) -> Revision | None:
+    """Return the revision of the sources in a folder, or None where git does not know them."""
+    commit = _ask(root_dir, "rev-parse", "--verify", "HEAD").strip()
+    if not _COMMIT.fullmatch(commit):
+        return None
+    folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
+    words = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--", ".")
+    tokens = iter(_ask(root_dir, *words).split("\0"))
+    changed, removed = set(), False
+    for token in filter(None, tokens):
+        state, path = token[:2], token[3:]
+        changed.add(path.removeprefix(folder))
+        removed = removed or "D" in state
+        if "R" in state or "C" in state:  # followed by the former name
+            next(tokens)
+            removed = True
+    url = _public(_ask(root_dir, "config", "--get", "remote.origin.url").strip())
+    return Revision(commit=commit, url=url, folder=folder.rstrip("/"), changed=frozenset(changed), removed=removed)
+
+
+def has(root_dir: Path, commit: str) -> bool:
+    """Return whether the repository around a folder has a commit."""
+    return bool(_COMMIT.fullmatch(commit)) and _ask(root_dir, "cat-file", "-t", commit).strip() == "commit"
+
+
+def check_out(root_dir: Path, commit: str, into: Path) -> Path:
+    """Write the sources of a folder as they were at a commit into an empty folder, and return their root."""
+    if not _COMMIT.fullmatch(commit):
+        raise InputError(f"{commit[:80]!r} is not a commit")
+    top = _ask(root_dir, "rev-parse", "--show-toplevel").rstrip("\n")
+    folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
+    for words in (("read-tree", commit), ("checkout-index", "--all", f"--prefix={into}/tree/")):
+        done = _git(Path(top), *words, GIT_INDEX_FILE=str(into / "index"))
+        if done.returncode:
+            reason = done.stderr.decode("utf-8", "replace").strip()
+            raise UnavailableError(Problem(f"git {words[0]}: {reason}", file=str(root_dir)))
+    return into / "tree" / folder
+
+
+def _public(url: str) -> str:
+    """Return the address of a repository as others may read it: no credentials, and no path of this machine."""
+    if match := _SCP.fullmatch(url):
+        return f"git+ssh://{match[1] or ''}{match[2]}/{match[3]}"
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https", "ssh", "git") or not host:
+        return ""
+    user = f"{parts.username}@" if parts.scheme == "ssh" and parts.username else ""
+    return f"git+{parts.scheme}://{user}{host}{parts.path}"
+
+
+def _ask(root_dir: Path, *words: str) -> str:
+    """Return what git prints; nothing where it is missing or refuses."""
+    try:
+        done = _git(root_dir, *words)
+    except UnavailableError:
+        return ""
+    return "" if done.returncode else os.fsdecode(done.stdout)
+
+
+def _git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-C", str(root_dir), *_QUIET, *words]
+    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", **changes}
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
+    except OSError as error:
+        raise UnavailableError(f"git: {error.strerror or error}") from error

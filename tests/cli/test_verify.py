@@ -1,0 +1,194 @@
+"""`verify` and `rebuild`: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import tiny
+from packyard.bundle import Bundle
+from packyard.channel import sbom
+from packyard.channel.keys import SigningKey
+from packyard.channel.provenance import Provenance
+from packyard.digest import Digest
+from packyard.source import revision
+from packyard.source.revision import Revision
+from running import done, packyard
+
+KEY = SigningKey.new()
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("PACKYARD_SIGNING_KEY", raising=False)
+    file = tmp_path / "release.pub.pem"
+    file.write_bytes(KEY.public.to_pem())
+    return file
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return tiny.workspace(tmp_path / "source")
+
+
+@pytest.fixture
+def channel(tmp_path: Path, source: Path) -> Path:
+    done("publish", "--version", "1.0", "--to", tmp_path / "channel", "--workspace", source)
+    return tmp_path / "channel"
+
+
+@pytest.fixture
+def file(tmp_path: Path, channel: Path) -> Path:
+    """A published tarball with its provenance and SBOM beside it."""
+    here = tmp_path / "p.tar.gz"
+    here.write_bytes((channel / "1.0/p.tar.gz").read_bytes())
+    _attest(here, None)
+    return here
+
+
+def _attest(file: Path, at: Revision | None, **changes: object) -> None:
+    bundle = Bundle.open(file.read_bytes())
+    described = sbom.to_bytes(bundle)
+    made = Provenance.of(bundle, {}, at, sbom=described)
+    for name, value in changes.items():
+        object.__setattr__(made, name, value)
+    file.with_name("p.tar.gz.intoto.json").write_bytes(made.to_bytes([KEY]))
+    file.with_name("p.tar.gz.spdx.json").write_bytes(described)
+
+
+def _git(folder: Path, *words: str) -> None:
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    subprocess.run(["git", *named, *words], cwd=folder, env=env, check=True, capture_output=True)
+
+
+def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path) -> None:
+    key_id = done("keys", "trust", config).strip()
+    line = done("verify", file)
+    assert len(line.splitlines()) == 1
+    assert f"signed by release ({key_id[:19]}…); the SBOM belongs to it" in line
+    assert "not proved" not in line
+    (row,) = json.loads(done("verify", file, "-o", "json"))
+    assert (row["name"], row["version"], row["signers"], row["sbom"]) == ("p", "1.0", [key_id], True)
+
+
+def test_an_unsigned_file_is_refused_once_a_key_is_trusted(file: Path, config: Path) -> None:
+    beside = file.with_name("p.tar.gz.intoto.json")
+    beside.unlink()
+    assert "not proved: who published it" in done("verify", file)
+    done("keys", "trust", config)
+    process = packyard("verify", file)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "has no provenance that a key you trust has signed" in process.stderr
+
+
+def test_a_key_for_one_channel_does_not_vouch_for_another(file: Path, config: Path, channel: Path) -> None:
+    done("keys", "trust", config, "--channel", "https://example.com")
+    assert "signed by release" in done("verify", file)
+    line = done("verify", file, "--from", channel)
+    assert "the channel lists it" in line
+    assert "which you do not trust" in line
+
+
+def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path, tmp_path: Path) -> None:
+    tiny.replace(source / "LICENSE", "", "other ")
+    done("build", "--version", "1.0", "--out", tmp_path / "out", "--workspace", source)
+    process = packyard("verify", tmp_path / "out/p.tar.gz", "--from", channel)
+    assert process.returncode == 1
+    assert "is not the bundle that the channel has: its tar is sha256:" in process.stderr
+
+
+def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    process = packyard("verify", folder)
+    assert (process.returncode, process.stdout) == (0, "")
+    assert "packyard.json is not proved to be the published one: add --from CHANNEL" in process.stderr
+    (folder / "LICENSE").write_text("mine")
+    (folder / "notes").touch()
+    process = packyard("verify", folder, "--from", channel)
+    assert (process.returncode, process.stdout) == (1, "changed  LICENSE\nextra    notes\n")
+    assert "packyard.json is the published one" in process.stderr
+    (row,) = json.loads(packyard("verify", folder, "-o", "json").stdout)
+    assert row["files"] == [{"path": "LICENSE", "state": "changed"}, {"path": "notes", "state": "extra"}]
+
+
+def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    tiny.replace(folder / "packyard.json", "sha256:", "sha256:0")
+    assert "is not a digest" in packyard("verify", folder).stderr
+    tiny.replace(folder / "packyard.json", "sha256:0", "sha256:")
+    tiny.replace(folder / "packyard.json", '"images": [', '"images": ["evil"] , "old": [')
+    process = packyard("verify", folder, "--from", channel)
+    assert process.returncode == 1
+    assert "packyard.json: is not the packyard.json that the channel has" in process.stderr
+
+
+@pytest.mark.parametrize("what", ["nothing", "empty"])
+def test_what_is_no_package_is_refused(tmp_path: Path, what: str) -> None:
+    (tmp_path / "empty").mkdir()
+    process = packyard("verify", tmp_path / what)
+    assert process.returncode == 1
+    assert ("no such file" if what == "nothing" else "has no packyard.json") in process.stderr
+
+
+def test_a_rebuild_of_the_same_sources_is_the_same(file: Path, source: Path) -> None:
+    process = packyard("rebuild", "--verify", file, "--source", source)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("p 1.0: the same, tar sha256:")
+    assert "no commit is recorded" in process.stderr
+
+
+def test_a_rebuild_of_other_sources_names_the_files_that_differ(file: Path, source: Path) -> None:
+    tiny.replace(source / "LICENSE", "", "other ")
+    process = packyard("rebuild", "--verify", file, "--source", source)
+    assert process.returncode == 1
+    assert process.stdout.splitlines() == ["changed  LICENSE", "changed  packyard.json"]
+    assert "built again it is sha256:" in process.stderr
+    (row,) = json.loads(packyard("rebuild", "--verify", file, "--source", source, "-o", "json").stdout)
+    assert row["tar"] != row["rebuilt"]
+    assert [each["path"] for each in row["files"]] == ["LICENSE", "packyard.json"]
+
+
+def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file: Path, source: Path) -> None:
+    _git(source, "init", "-q")
+    _git(source, "add", ".")
+    _git(source, "commit", "-qm", "x")
+    at = revision.find(source)
+    assert at
+    _attest(file, at)
+    tiny.replace(source / "LICENSE", "", "other ")
+    _git(source, "commit", "-qam", "newer")
+    process = packyard("rebuild", "--verify", file, "--source", source)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert f"the sources are those of commit {at.commit}" in process.stderr
+    assert (source / "LICENSE").read_text().startswith("other ")
+
+
+def test_a_rebuild_says_which_sources_differ_and_that_the_commit_is_not_here(file: Path, source: Path) -> None:
+    tiny.replace(source / "LICENSE", "", "other ")
+    digests = {path: Digest.of(b"") for path in ("LICENSE", "gone.yaml")}
+    _attest(file, Revision(commit="0" * 40, url="git+https://example.com/zoo"), inputs=digests)
+    process = packyard("rebuild", "--verify", file, "--source", source)
+    assert f"which has not the commit {'0' * 40} (it is in git+https://example.com/zoo)" in process.stderr
+    assert "the source LICENSE is not the one that was built from\n" in process.stderr
+    assert "the source gone.yaml is not the one that was built from\n" in process.stderr
+    assert process.returncode == 1
+
+
+def test_a_rebuild_says_that_it_is_another_packyard_and_compares_all_the_same(file: Path, source: Path) -> None:
+    _attest(file, None, packyard="0.0.1", libraries={"PyYAML": "1", "zlib": "0"})
+    process = packyard("rebuild", "--verify", file, "--source", source)
+    assert process.returncode == 0
+    assert "it was built by packyard 0.0.1, and again by packyard 0.1.0" in process.stderr
+    assert "it was built by PyYAML 1, and again by PyYAML" in process.stderr
+
+
+def test_a_rebuild_with_nothing_to_compare_with_is_refused() -> None:
+    process = packyard("rebuild")
+    assert process.returncode == 2
+    assert "--verify is missing" in process.stderr
