@@ -22,6 +22,7 @@ from packyard.build.catalogue import Packing, Settings
 from packyard.build.composing import Composing
 from packyard.build.draft import MARK
 from packyard.bundle.bundle import Bundle
+from packyard.digest import Digest
 from packyard.errors import PackyardError
 from running import COMMAND, done, environment, packyard
 
@@ -383,3 +384,18 @@ def test_progress_is_shown_on_a_terminal_only(many: Path, tmp_path: Path) -> Non
     assert "1/5" in said
     assert f"{NAME}-0" in said
     assert said.endswith("\x1b[2K")  # the line is gone
+
+
+def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_path: Path) -> None:
+    root_dir = tiny.workspace(tmp_path / "here")
+    found = []
+    for version, number in (("1", 1), ("1", 2), ("2", 3)):  # built, found whole, and found composed
+        settings = Settings(root_dir=root_dir, version=version, cache_dir=tmp_path / "cache")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        catalogue.pack_into(settings, ["p"], folder, on=None)
+        found.append(catalogue.read_inputs(folder, "p"))
+    assert found[0] == found[1] == found[2]
+    for path, digest in found[0].items():
+        assert digest == Digest.of((root_dir / path).read_bytes())
+    assert {"packyard.yaml", "LICENSE", "packages/p/package.yaml"} <= set(found[0])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import real
 from packyard.channel import configuration
 from packyard.channel.configuration import Configuration, normal
 from packyard.errors import InputError
@@ -105,3 +107,12 @@ def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> Non
 )
 def test_addresses_of_other_channels_differ(one: str, other: str) -> None:
     assert normal(one) != normal(other)
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (real.REPOSITORY / "docs/using.md").read_text()
+    (example,) = re.findall(r"```yaml\n(# config\.yaml\n.*?)```", page, re.DOTALL)
+    found = _read(tmp_path, example)
+    assert found.channel == "https://models.example.com"
+    assert list(found.trust) == ["https://models.example.com"]
+    assert found.cache_limit == 2 << 30

@@ -11,6 +11,7 @@ import pytest
 
 import real
 from documents import pages
+from packyard.channel.keys import SigningKey
 from running import done, packyard
 
 NAME = "mnist-fp32-training-k8s"
@@ -41,12 +42,15 @@ def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
 
 
 @pytest.mark.slow
-def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path) -> None:
+def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: object) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(packyard(*words, "-o", "json").stdout)
         assert found
         return found
 
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    key = tmp_path / "release.pub.pem"
+    key.write_bytes(SigningKey.new().public.to_pem())
     workspace = ("--workspace", real.REPOSITORY)
     out, channel = tmp_path / "out", tmp_path / "channel"
     results = {
@@ -57,7 +61,13 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path) -> None:
         "list --from": run("list", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "version": run("version"),
+        "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
+        "rebuild": run("rebuild", "--verify", out / f"{NAME}.tar.gz", "--source", real.REPOSITORY),
+        "config": run("config"),
+        "keys": run("keys", "trust", key),
     }
+    (tmp_path / NAME / "LICENSE").unlink()
+    results["verify DIR"] = run("verify", tmp_path / NAME)
     use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")

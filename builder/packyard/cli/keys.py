@@ -62,7 +62,7 @@ def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     secret = None if arguments.no_passphrase else signing.new_passphrase()
     key, file = ring.new(arguments.what, secret)
     output.note(f"give {file} to users, who run: packyard keys trust {file.name}")
-    return {"id": key.public.id, "name": arguments.what, "use": "signs", "file": str(file)}
+    return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
 
 
 def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
@@ -76,7 +76,7 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.revoke(arguments.what)
     output.note("its signatures count no longer, whatever they sign")
-    return {"id": key_id, "use": "revoked"}
+    return {"id": key_id, "name": "", "use": "revoked", "channels": []}
 
 
 def _list(ring: Keyring) -> list[dict[str, object]]:
