@@ -130,7 +130,7 @@ def test_a_password_gets_a_token_for_what_is_asked_and_no_more(tokens: tuple[str
     store = OCIStore(f"oci://{host}/{channel}")
     store.put(KEY, b"1")
     store.put("2.0/bert.tar.gz", b"1")
-    scopes = [parameters["scope"] for _, parameters in server.asked]
+    scopes = [parameters["scope"].replace("push,pull", "pull,push") for _, parameters in server.asked]
     assert sorted(scopes) == sorted(
         f"repository:{channel}/{name}:{actions}" for name in ("bert", "index") for actions in ("pull", "pull,push")
     )

@@ -226,12 +226,12 @@ def _opened(request: Request, meter: Meter) -> Iterator[tuple[Answer, requests.R
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 yield Answer(status=response.status_code, url=url, headers=headers), response
                 return
-        target = _target(request, url, location)
-        if origin(target) != origin(url):
+        following = target(request, url, location)
+        if origin(following) != origin(url):
             authorization = ""
             if not safe:
                 raise request.refusal("the server redirects a change to another server", _LOOK)
-        url = target
+        url = following
     raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
 
 
@@ -296,18 +296,18 @@ def _length(request: Request, answer: Answer) -> int | None:
     return int(sizes.pop()) if sizes else None
 
 
-def _target(request: Request, url: str, location: str) -> str:
-    """Return the target of a redirection without user and password."""
+def target(request: Request, url: str, location: str) -> str:
+    """Return the address that a server names in an answer from ``url``, without user and password."""
     try:
-        target = urlsplit(urljoin(url, location.encode("latin-1").decode()))
-        host, _ = target.hostname, target.port
+        found = urlsplit(urljoin(url, location.encode("latin-1").decode()))
+        host, _ = found.hostname, found.port
     except ValueError as error:
         raise request.refusal("the server sent an invalid Location", _LOOK) from error
-    if target.scheme not in _DEFAULT_PORTS or not host:
+    if found.scheme not in _DEFAULT_PORTS or not host:
         raise request.refusal("the server redirects to something that is not a web address", _LOOK)
-    if url.startswith("https:") and target.scheme != "https":
+    if url.startswith("https:") and found.scheme != "https":
         raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
-    return target._replace(netloc=target.netloc.rpartition("@")[2], fragment="").geturl()
+    return found._replace(netloc=found.netloc.rpartition("@")[2], fragment="").geturl()
 
 
 def _reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import TypeVar
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import artifact
@@ -148,7 +148,7 @@ class Registry:
         """Return where the next page of tags is: where the registry says, or behind the last tag of a full page."""
         link = _NEXT.match(answer.headers.get("link", ""))
         if link:
-            url: str = urljoin(answer.url, link[1])
+            url = transfer.target(request, answer.url, link[1])
             if transfer.origin(url) != transfer.origin(request.url):
                 raise request.refusal("the registry has the next page of tags on another server")
             return url
@@ -161,9 +161,8 @@ class Registry:
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
-        location = urljoin(answer.url, answer.headers.get("location", ""))
-        safe = may_have_secrets(location) if may_have_secrets(begin.url) else location.startswith("http")
-        if not safe or not urlsplit(location).hostname:
+        location = transfer.target(begin, answer.url, answer.headers.get("location", ""))
+        if may_have_secrets(begin.url) and not may_have_secrets(location):
             raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
         url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}

@@ -26,7 +26,8 @@ REMOVED = "_.removed"
 _RELEASE = r"v?[0-9][0-9A-Za-z._+-]*"
 _KINDS = ("", ".sha256", ".intoto.json", ".spdx.json")
 _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
-_BUNDLE = re.compile(rf"({_RELEASE})/([a-z0-9](?:[-a-z0-9]{{0,61}}[a-z0-9])?)\.tar\.gz({_ENDS})")
+_REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
+_BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
 _PUBLISHED = re.compile(rf"(.*?)(?:_({'|'.join(re.escape(kind) for kind in _KINDS if kind)}))?", re.DOTALL)
 _NODE = re.compile(r"index/nodes/([0-9a-f]{2})/([0-9a-f]{62})\.json")
 _OTHER, _LONG, _NAME = "_.x_.", "_.long_.", "_.name_."
@@ -72,7 +73,7 @@ def key(repository: str, tag: str) -> str | None:
 
 def is_long(tag: str) -> bool:
     """Return whether only its manifest says which key a tag has."""
-    return tag.startswith(_LONG)
+    return re.fullmatch(rf"{re.escape(_LONG)}[0-9a-f]{{64}}", tag) is not None
 
 
 def name_tag(repository: str) -> str:
@@ -82,7 +83,8 @@ def name_tag(repository: str) -> str:
 
 def named(tag: str) -> str | None:
     """Return the repository that a tag says to be there, None for any other tag."""
-    return tag.removeprefix(_NAME) if tag.startswith(_NAME) else None
+    match = re.fullmatch(rf"{re.escape(_NAME)}({_REPOSITORY})", tag)
+    return match[1] if match else None
 
 
 def node(key: str) -> Digest | None:
