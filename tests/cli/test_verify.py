@@ -38,8 +38,18 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def channel(tmp_path: Path, source: Path) -> Path:
+    """A channel that nobody signed."""
     done("publish", "--version", "1.0", "--to", tmp_path / "channel", "--workspace", source)
     return tmp_path / "channel"
+
+
+@pytest.fixture
+def signed(tmp_path: Path, source: Path) -> Path:
+    """A channel whose only publisher has `KEY` in the environment."""
+    pem = KEY.to_pem(b"secret").decode()
+    env = {"PACKYARD_SIGNING_KEY": pem, "PACKYARD_KEY_PASSPHRASE": "secret"}
+    done("publish", "--version", "1.0", "--to", tmp_path / "signed", "--workspace", source, **env)
+    return tmp_path / "signed"
 
 
 @pytest.fixture
@@ -95,12 +105,62 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(file: Path, config: Pa
     assert "which you do not trust" in line
 
 
+def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_channel(
+    signed: Path, config: Path, tmp_path: Path
+) -> None:
+    there = signed / "1.0/p.tar.gz"
+    assert "SBOM" not in done("verify", there)  # nobody is trusted yet
+    done("keys", "trust", config, "--channel", signed)
+    alone = tmp_path / "p.tar.gz"
+    alone.write_bytes(there.read_bytes())
+    said = done("verify", alone, "--from", signed)
+    assert said.count("signed by release") == 2  # the head and the provenance
+    assert "the SBOM belongs to it" in said
+    assert "not proved" not in said
+    process = packyard("rebuild", "--verify", there, "--source", tmp_path / "source")
+    assert process.returncode == 0, process.stderr
+
+
+def test_an_unsigned_channel_is_refused_once_a_key_is_trusted_for_it(channel: Path, config: Path) -> None:
+    done("keys", "trust", config, "--channel", channel)
+    process = packyard("verify", channel / "1.0/p.tar.gz", "--from", channel)
+    assert process.returncode == 1
+    assert "index/head.json: is not signed" in process.stderr
+
+
+def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source: Path) -> None:
+    words = ("publish", "--version", "2.0", "--to", signed, "--workspace", source)
+    before = sorted(signed.glob("index/heads/*"))
+    process = packyard(*words)
+    assert process.returncode == 1
+    assert "its index is signed, and you have no key (sign with a key that its users trust" in process.stderr
+    assert sorted(signed.glob("index/heads/*")) == before
+
+
+def test_a_channel_revokes_a_key_for_all_its_users(signed: Path, source: Path, config: Path) -> None:
+    pem = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
+    process = packyard("keys", "revoke", KEY.public.id, "--in", signed, **pem)
+    assert "cannot be revoked by itself" in process.stderr
+    done("keys", "new", "second", "--no-passphrase")
+    done("keys", "trust", config)
+    second = config.parent / "config/packyard/keys/second.pub.pem"
+    done("keys", "trust", second)
+    done("keys", "revoke", KEY.public.id, "--in", signed, "--key", "second")
+    (config.parent / "config/packyard/keys/revoked" / KEY.public.id.hex).unlink()  # as it is for other users
+    process = packyard("verify", signed / "1.0/p.tar.gz", "--from", signed)
+    assert "the channel lists it, signed by second" in process.stdout
+    assert f"signed by {KEY.public.id}, which you do not trust" in process.stdout
+    process = packyard("publish", "--version", "2.0", "--to", signed, "--workspace", source, **pem)
+    assert process.returncode == 1
+    assert "its index is signed, and your key is revoked" in process.stderr
+
+
 def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path, tmp_path: Path) -> None:
     tiny.replace(source / "LICENSE", "", "other ")
     done("build", "--version", "1.0", "--out", tmp_path / "out", "--workspace", source)
     process = packyard("verify", tmp_path / "out/p.tar.gz", "--from", channel)
     assert process.returncode == 1
-    assert "is not the bundle that the channel has: its tar is sha256:" in process.stderr
+    assert "is not what the channel has: its tar is sha256:" in process.stderr
 
 
 def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +41,7 @@ class Head:
 
     ``packages`` maps names to the digests of records, ``words`` holds ``word name``, ``releases`` maps versions to what
     is said of the release. ``revoked`` are the ids of keys that sign nothing any more; no later head leaves one out.
+    ``signers`` are the trusted keys that signed it; ``is_signed`` says whether anybody did.
     """
 
     number: int = 0
@@ -51,17 +52,19 @@ class Head:
     releases: Node = _EMPTY
     revoked: tuple[str, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
+    signers: tuple[str, ...] = field(default=(), compare=False)
+    is_signed: bool = field(default=False, compare=False)
 
     @classmethod
     def parse(cls, data: bytes, trusted: Trust, *, file: str, number: int | None = None) -> Head:
         """Open the envelope of a head; it must have the number that is asked for, if one is."""
-        payload = envelope.open(data, TYPE, trusted, file=file).payload
-        head = record.parse(payload, partial(cls._read, Digest.of(data)), kind="IndexHead", file=file)
+        opened = envelope.open(data, TYPE, trusted, file=file)
+        head = record.parse(opened.payload, partial(cls._read, Digest.of(data)), kind="IndexHead", file=file)
         if number not in (None, head.number):
             raise IntegrityError(Problem(f"must be head {number}, found head {head.number}", file=file))
         if trusted.is_required and not set(head.revoked) <= trusted.revoked:
-            envelope.open(data, TYPE, trusted.without(head.revoked), file=file)
-        return head
+            opened = envelope.open(data, TYPE, trusted.without(head.revoked), file=file)
+        return replace(head, signers=opened.signers, is_signed=bool(opened.signers or opened.others))
 
     @classmethod
     def _read(cls, digest: Digest, fields: Record) -> Head:

@@ -162,6 +162,11 @@ class Index:
             raise InputError(f"the channel has no release {version!r}")
         return self._with([], {reference.canonical(version): replace(release, closed=True)})
 
+    def revoke(self, key_id: Digest) -> Index:
+        """Return the index that revokes a key, for all who read it."""
+        revoked = tuple(sorted({*self.head.revoked, key_id}))
+        return replace(self, head=replace(self.head, revoked=revoked))
+
     def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
         """Return the index with other records in place of the present ones."""
         records: dict[str, object | None] = {}
@@ -256,6 +261,16 @@ def record(
         return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
 
 
+def revoke(store: Store, key_id: Digest, *, keys: Sequence[SigningKey], trusted: Trust = NOBODY) -> Index:
+    """Let a channel's index say that a key signs nothing any more; another key has to sign that."""
+    if key_id in {key.public.id for key in keys} or not keys:
+        hint = "sign with another key that its users trust: --key NAME"
+        raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
+    read(store, trusted)  # there has to be one
+    with lease.exclusive(store) as check:
+        return commit(store, lambda index: index.revoke(key_id), keys=keys, trusted=trusted, check=check)
+
+
 def commit(
     store: Store,
     change: Callable[[Index], Index],
@@ -274,6 +289,10 @@ def commit(
         after = change(before)
         if after == before and before.head.number:
             return after
+        if before.head.is_signed and all(key.public.id in after.head.revoked for key in keys):
+            problem = f"its index is signed, and {'your key is revoked' if keys else 'you have no key'}"
+            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
+            raise InputError(Problem(problem, file=store.address, hint=hint))
         check()
         after.write()
         following = replace(after.head, number=before.head.number + 1, history=before.head.next_history())

@@ -125,11 +125,9 @@ class Keyring:
             found.append(each)
         return sorted(found, key=lambda each: (each.name, each.key.id))
 
-    def revoke(self, text: str) -> Digest:
-        """Revoke a key, by its id, the beginning of that, or its name; return its id."""
-        key_id = self._find(text)
+    def revoke(self, key_id: Digest) -> None:
+        """Revoke a key."""
         self._write(self.folder / "revoked" / key_id.hex, b"", mode=0o644)
-        return key_id
 
     def revoked(self) -> frozenset[Digest]:
         """Return the ids of revoked keys."""
@@ -150,8 +148,8 @@ class Keyring:
         ]
         return Trust.of(*(each.key for each in chosen), revoked=self.revoked())
 
-    def _find(self, text: str) -> Digest:
-        """Return the id that a text means."""
+    def find(self, text: str) -> Digest:
+        """Return the id of a key, given that, the beginning of that, or the name of a key here."""
         digits = text.removeprefix("sha256:")
         if _HEX.fullmatch(digits):
             return Digest(f"sha256:{digits}")

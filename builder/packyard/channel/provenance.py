@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version as installed
-from platform import python_version
 from typing import TYPE_CHECKING, TypeVar
 from zlib import ZLIB_RUNTIME_VERSION
 
@@ -159,6 +157,9 @@ def key(name: str, version: str) -> str:
 
 def libraries() -> dict[str, str]:
     """Return the versions of what has a say in the bytes of bundles, beside packyard."""
+    from importlib.metadata import version as installed  # slow to import, and only needed by who builds
+    from platform import python_version
+
     found = {name: installed(name) for name in _LIBRARIES}
     return {**found, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 

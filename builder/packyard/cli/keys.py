@@ -5,6 +5,7 @@ packyard keys trust FILE                      trust a publisher's public key, fo
 packyard keys trust FILE --channel ADDRESS    the same, for one channel
 packyard keys list                            your keys, and those that you trust
 packyard keys revoke ID                       no longer trust a key, by its id or name
+packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
 
 Where you trust any key for a channel, `get` refuses there what none of those keys signed. The private key is encrypted
 with a passphrase: from the terminal, or from PACKYARD_KEY_PASSPHRASE.
@@ -32,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help="new, trust, list or revoke")
     parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
     parser.add_argument("--channel", metavar="ADDRESS", help="trust the key for this channel only")
+    parser.add_argument("--in", dest="within", metavar="CHANNEL", help="let this channel say that the key is revoked")
+    signing.add_argument(parser)
     parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
     shared.add_output(parser)
 
@@ -41,6 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     action, what = arguments.action, arguments.what
     if arguments.channel and action != "trust":
         raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
+    if (arguments.within or arguments.key) and action != "revoke":
+        flag = "--in" if arguments.within else "--key"
+        raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys revoke ID --in CHANNEL --key NAME`")
     if arguments.no_passphrase and action != "new":
         raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
     if (what is None) != (action == "list"):
@@ -74,7 +80,15 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    key_id = ring.revoke(arguments.what)
+    key_id = ring.find(arguments.what)
+    if arguments.within:
+        from packyard.channel import index
+        from packyard.cli.channels import open_channel
+
+        trusted = settings.trust(arguments.within)
+        index.revoke(open_channel(arguments.within), key_id, keys=signing.keys(arguments.key), trusted=trusted)
+        output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
+    ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")
     return {"id": key_id, "name": "", "use": "revoked", "channels": []}
 

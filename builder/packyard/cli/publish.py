@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.build import catalogue
-from packyard.channel.publish import publish
+from packyard.bundle.bundle import Bundle
+from packyard.channel import sbom
+from packyard.channel.entry import IndexEntry
+from packyard.channel.keys import SigningKey
+from packyard.channel.provenance import Provenance
+from packyard.channel.publish import Attest, publish
 from packyard.cli import arguments as shared
-from packyard.cli import fanout, output, sources
+from packyard.cli import fanout, output, settings, signing, sources
 from packyard.cli.channels import open_channel
+from packyard.source import revision
+from packyard.source.workspace import Workspace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", required=True, help="the version of the packages, and the name of the release")
     parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory")
     shared.add_output(parser)
+    signing.add_argument(parser)
     sources.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -33,17 +42,33 @@ def run(arguments: argparse.Namespace) -> int:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = sources.names(arguments, workspace)
+    keys, trusted = signing.keys(arguments.key), settings.trust(arguments.to)
     channel = open_channel(arguments.to)
-    settings = fanout.settings(arguments, workspace)
+    how = fanout.settings(arguments, workspace)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         engine = fanout.engine(arguments, names)
         with output.progress(names) as progress:
-            packed = catalogue.pack_into(settings, names, Path(folder), on=engine, done=progress)
-        fanout.finish(settings.cache_dir, (item.fault for item in packed))
-        done = publish(channel, [Path(folder, f"{item.name}.tar.gz") for item in packed])
+            packed = catalogue.pack_into(how, names, Path(folder), on=engine, done=progress)
+        fanout.finish(how.cache_dir, (item.fault for item in packed))
+        files = [Path(folder, f"{item.name}.tar.gz") for item in packed]
+        attest = _attest(workspace, Path(folder), keys)
+        done = publish(channel, files, attest=attest, keys=keys, trusted=trusted)
     if arguments.output == "json":
         output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
         return 0
     for entry, status in done:
         output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
     return 0
+
+
+def _attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
+    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
+    at = revision.find(workspace.root_dir)
+
+    def attest(bundle: Bundle, entry: IndexEntry) -> dict[str, bytes]:
+        described = sbom.to_bytes(bundle)
+        inputs = catalogue.read_inputs(folder, entry.name)
+        made = Provenance.of(bundle, inputs, at, file=entry.digest, sbom=described)
+        return {".spdx.json": described, ".intoto.json": made.to_bytes(keys)}
+
+    return attest

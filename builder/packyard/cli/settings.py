@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from packyard.channel import configuration
 from packyard.channel.configuration import Configuration
+from packyard.channel.head import Memory
 from packyard.channel.keyring import Keyring
 from packyard.channel.keys import NOBODY, Trust
 from packyard.cli import state
+from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError
 
 #: The variable that names a channel.
@@ -53,6 +55,13 @@ def trust(address: str | None) -> Trust:
     if address is None:
         return ring.trust_for(None)
     return ring.trust_for(address, configured_values().trust.get(configuration.normal(address), ()))
+
+
+def memory(address: str) -> Memory | None:
+    """Return what is remembered of the last head that a channel had; None for a user without a home folder."""
+    folder = state.state_dir()
+    name = Digest.of(configuration.normal(address).encode()).hex
+    return Memory(file=folder / "heads" / f"{name}.json") if folder else None
 
 
 def key_names() -> dict[str, str]:

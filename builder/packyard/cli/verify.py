@@ -12,16 +12,24 @@ and NAME.tar.gz.spdx.json, its SBOM, from the same place.
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import manifest
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
-from packyard.channel import provenance, sbom
+from packyard.bundle.reference import Reference
+from packyard.channel import index, provenance, sbom
+from packyard.channel.choose import choose
+from packyard.channel.entry import IndexEntry
+from packyard.channel.fetch import get as fetch_entry
+from packyard.channel.head import Head
+from packyard.channel.keys import Trust
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.verify import Proof, differences, digests_below, verify_bundle
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
+from packyard.cli.channels import open_channel
 from packyard.dataclass import replace
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
@@ -53,43 +61,53 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    data = regular.read(file)
+    data, trusted = regular.read(file), settings.trust(channel)
     attested, described = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
-    listed_by = None
-    if channel is not None:
-        bundle = Bundle.open(data, what=str(file))
-        store = _open(channel)
-        _compare(bundle, _published(store, bundle.manifest), str(file))
-        name, version = bundle.manifest.name, bundle.manifest.version
-        attested = attested or _get(store, provenance.key(name, version), provenance.LIMIT)
-        described = described or (_get(store, sbom.key(name, version), regular.LIMIT) if attested else None)
-        listed_by = ()
-    trusted = settings.trust(channel)
-    return verify_bundle(data, attested, trusted, what=str(file), described=described, listed_by=listed_by)
+    if channel is None:
+        return verify_bundle(data, attested, trusted, what=str(file), described=described)
+    bundle = Bundle.open(data, what=str(file))
+    published = _published(channel, bundle.manifest, trusted)
+    if bundle.tar != published.entry.tar:
+        problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
+        raise IntegrityError(Problem(problem, file=str(file)))
+    published.entry.verify(data)
+    name, version = published.entry.name, published.entry.version
+    if attested is None:
+        attested = _get(published.store, provenance.key(name, version), provenance.LIMIT)
+        described = _get(published.store, sbom.key(name, version), regular.LIMIT) if attested else None
+    return verify_bundle(
+        data,
+        attested,
+        trusted.without(published.head.revoked),
+        what=str(file),
+        described=described,
+        listed_by=published.head.signers,
+    )
 
 
 def _directory(folder: Path, channel: str | None, form: str) -> int:
     data, described = _read(folder)
     if channel is not None:
-        published = _published(_open(channel), described)
+        found = _published(channel, described, settings.trust(channel))
+        published = fetch_entry(found.store, found.entry)
         original = next(member.data for member in published.members if member.path == manifest.FILE)
         if original != data:
             hint = f"fetch it again: packyard get {described.name}@{described.version}"
             problem = f"is not the {manifest.FILE} that the channel has"
             raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
-    found = differences(described, digests_below(folder, described))
+    different = differences(described, digests_below(folder, described))
     if form == "json":
-        states = [{"path": path, "state": state} for path, state in found]
+        states = [{"path": path, "state": state} for path, state in different]
         row = {"name": described.name, "version": described.version, "files": states, "published": channel is not None}
         output.json_result([row])
-        return int(bool(found))
-    for path, state in found:
+        return int(bool(different))
+    for path, state in different:
         output.line(f"{state:<8} {path}")
-    same = len(described.files) - sum(state != "extra" for _, state in found)
+    same = len(described.files) - sum(state != "extra" for _, state in different)
     told = f"{described.name} {described.version}: {same} of {output.counted(len(described.files), 'file')} unchanged"
     whose = "the published one" if channel is not None else "not proved to be the published one: add --from CHANNEL"
     output.note(f"{told}; {manifest.FILE} is {whose}")
-    return int(bool(found))
+    return int(bool(different))
 
 
 def _read(folder: Path) -> tuple[bytes, Manifest]:
@@ -110,23 +128,23 @@ def _beside(file: Path, end: str) -> bytes | None:
     return regular.read(named) if named.exists() else None
 
 
-def _open(channel: str) -> Store:
-    from packyard.cli.channels import open_channel
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What a channel has under a name and version."""
 
-    return open_channel(channel)
-
-
-def _published(store: Store, described: Manifest) -> Bundle:
-    from packyard.channel.fetch import fetch
-
-    return fetch(store, f"{described.name}@{described.version}")
+    store: Store
+    head: Head
+    entry: IndexEntry
 
 
-def _compare(bundle: Bundle, published: Bundle, what: str) -> None:
-    if bundle.tar != published.tar:
-        problem = f"is not the bundle that the channel has: its tar is {bundle.tar}, the published one {published.tar}"
-        raise IntegrityError(Problem(problem, file=what))
-    Digest.of(published.data).verify(bundle.data, what=what)
+def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
+    store = open_channel(channel)
+    found = index.read(store, trusted, settings.memory(channel))
+    asked = Reference.parse(f"{described.name}@{described.version}")
+    entry = choose(found.named(described.name), asked).entry
+    if entry.yanked:
+        output.warning(f"{entry} is yanked: {entry.yanked}")
+    return _Published(store, found.head, entry)
 
 
 def _get(store: Store, key: str, limit: int) -> bytes | None:
