@@ -75,7 +75,7 @@ def test_says_nothing_of_when_and_where() -> None:
 def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
     published = compressed_otherwise(BERT)
     made = Provenance.of(BERT, INPUTS, REVISION, file=Digest.of(published.data))
-    assert verify_bundle(published.data, made.to_bytes([KEY]), TRUST, what="x").signers == (KEY.public.id,)
+    assert verify_bundle(published, made.to_bytes([KEY]), TRUST, what="x").signers == (KEY.public.id,)
 
 
 def _script(folder: Path, file: bytes, attested: bytes, key: SigningKey) -> subprocess.CompletedProcess[str]:
@@ -200,7 +200,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
 def test_refuses(attack: str) -> None:
     attested, reason = ATTACKS[attack]
     with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.intoto\.json: ") as refused:
-        verify_bundle(BERT.data, attested, TRUST, what="bert.tar.gz")
+        verify_bundle(BERT, attested, TRUST, what="bert.tar.gz")
     assert reason in str(refused.value)
 
 
@@ -222,7 +222,7 @@ def test_a_changed_byte_of_a_signed_one_is_found_and_of_an_unsigned_one_changes_
             changed = bytearray(data)
             changed[place] ^= 1
             try:
-                proof = verify_bundle(BERT.data, bytes(changed), trusted, what="x")
+                proof = verify_bundle(BERT, bytes(changed), trusted, what="x")
             except IntegrityError:
                 continue
             assert trusted is NOBODY

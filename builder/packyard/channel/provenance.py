@@ -85,10 +85,12 @@ class Provenance:
         *,
         file: Digest | None = None,
         sbom: bytes | None = None,
+        libraries: Mapping[str, str] | None = None,
     ) -> Provenance:
         """Describe a bundle that was made here, by this packyard, from these files.
 
-        ``file`` is the digest of the file that is published, if that is the same tar compressed differently.
+        ``file`` is the digest of the file that is published, if that is the same tar compressed differently. To ask for
+        the versions of ``libraries`` takes time; who describes many bundles does so once.
         """
         return cls(
             name=bundle.manifest.name,
@@ -97,7 +99,7 @@ class Provenance:
             tar=bundle.tar,
             inputs=inputs,
             source=Source.of(revision, inputs) if revision else None,
-            libraries=libraries(),
+            libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
         )
 
@@ -155,7 +157,7 @@ def key(name: str, version: str) -> str:
     return bundle_key(name, version) + ".intoto.json"
 
 
-def libraries() -> dict[str, str]:
+def installed_libraries() -> dict[str, str]:
     """Return the versions of what has a say in the bytes of bundles, beside packyard."""
     from importlib.metadata import version as installed  # slow to import, and only needed by who builds
     from platform import python_version

@@ -1,13 +1,15 @@
 """What is proved about a bundle, by its digests, its provenance, and who signed that or listed it.
 
-`verify_bundle` is one call for all who have a bundle's bytes. It raises `IntegrityError` for what is wrong; what could
-not be proved is no error, but a fact: `Proof.unproved`.
+`verify_bundle` is for a bundle from anywhere, `verify_listed` for one that a channel lists; that its files have their
+digests was verified when it was opened. Both raise `IntegrityError` for what is wrong. What could not be proved is not
+an error: the `Proof` says so.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,9 +18,12 @@ from packyard.bundle.archive import LIMITS
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.channel import provenance
+from packyard.channel.entry import IndexEntry
 from packyard.channel.envelope import Opened
+from packyard.channel.head import Head
 from packyard.channel.keys import NOBODY, Trust
 from packyard.channel.provenance import Provenance
+from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 from packyard.files import regular
@@ -70,22 +75,35 @@ class Proof:
             yield "not proved: who published it (packyard keys trust FILE, with the publisher's public key)"
 
 
+def verify_listed(
+    store: Store, head: Head, entry: IndexEntry, bundle: Bundle, trusted: Trust, *, attested: bytes | None = None
+) -> Proof:
+    """Verify a bundle that a head lists as ``entry``, which was read with the same trust.
+
+    The provenance is that of the channel, unless the caller has it.
+    """
+    entry.verify(bundle.data)
+    if attested is None:
+        with suppress(NotFoundError):
+            attested = store.get(provenance.key(entry.name, entry.version), limit=provenance.LIMIT)
+    revoked = trusted.without(head.revoked)
+    return verify_bundle(bundle, attested, revoked, what=str(entry), listed_by=head.signers)
+
+
 def verify_bundle(
-    data: bytes,
+    bundle: Bundle,
     attested: bytes | None,
     trusted: Trust = NOBODY,
     *,
     what: str,
-    described: bytes | None = None,
     listed_by: Sequence[str] | None = None,
 ) -> Proof:
-    """Verify a ``.tar.gz`` with its provenance and its SBOM, as far as they are there; messages call it ``what``.
+    """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
     ``listed_by`` are the trusted keys that signed the head in which the caller found this very file (none: the head is
     not signed); None if no channel lists it. Where the user trusts a key, one must have signed the head or the
-    provenance. Nothing is written.
+    provenance.
     """
-    bundle = Bundle.open(data, what=what)
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
     if attested is None:
         if trusted.is_required and not proof.is_proved:
@@ -95,11 +113,16 @@ def verify_bundle(
     file = f"{what}.intoto.json"
     found, opened = _open(attested, trusted, file, is_proved=proof.is_proved)
     found.check(bundle, file=file)
-    if described is not None:
-        _check_sbom(found, described, what)
-    return replace(
-        proof, provenance=found, signers=opened.signers, others=opened.others, has_sbom=described is not None
-    )
+    return replace(proof, provenance=found, signers=opened.signers, others=opened.others)
+
+
+def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
+    """Verify that this is the SBOM that the provenance names."""
+    expected = proof.provenance.sbom if proof.provenance else None
+    if expected != Digest.of(described):
+        problem = f"is not the SBOM that the provenance names: expected {expected or 'none'}"
+        raise IntegrityError(Problem(f"{problem}, found {Digest.of(described)}", file=f"{what}.spdx.json"))
+    return replace(proof, has_sbom=True)
 
 
 def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -150,13 +173,6 @@ def _open(attested: bytes, trusted: Trust, file: str, *, is_proved: bool) -> tup
     if len(attested) > provenance.LIMIT:
         raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
     return provenance.open(attested, trusted.optional() if is_proved else trusted, file=file)
-
-
-def _check_sbom(found: Provenance, described: bytes, what: str) -> None:
-    if found.sbom is None or found.sbom != Digest.of(described):
-        expected = found.sbom or "none"
-        problem = f"is not the SBOM that the provenance names: expected {expected}, found {Digest.of(described)}"
-        raise IntegrityError(Problem(problem, file=f"{what}.spdx.json"))
 
 
 def _origin(found: Provenance) -> str:

@@ -16,7 +16,7 @@ from packyard.bundle.bundle import Bundle
 from packyard.channel import sbom
 from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import SigningKey
-from packyard.channel.provenance import Provenance
+from packyard.channel.provenance import Provenance, installed_libraries
 from packyard.channel.publish import Attest, publish
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, settings, signing, sources
@@ -63,12 +63,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
-    at = revision.find(workspace.root_dir)
+    at, libraries = revision.find(workspace.root_dir), installed_libraries()
 
     def attest(bundle: Bundle, entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundle)
         inputs = catalogue.read_inputs(folder, entry.name)
-        made = Provenance.of(bundle, inputs, at, file=entry.digest, sbom=described)
+        made = Provenance.of(bundle, inputs, at, file=entry.digest, sbom=described, libraries=libraries)
         return {".spdx.json": described, ".intoto.json": made.to_bytes(keys)}
 
     return attest

@@ -20,7 +20,7 @@ from packyard.build.built import Built
 from packyard.build.catalogue import Packing, Settings
 from packyard.bundle import archive
 from packyard.bundle.bundle import Bundle
-from packyard.channel.provenance import Provenance, libraries
+from packyard.channel.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, sources
 from packyard.cli.verify import verify_file
@@ -83,7 +83,7 @@ def _tell_others(made: Provenance | None) -> None:
     """Say which packyard and libraries are others than the recorded ones."""
     if made is None:
         return
-    here = {"packyard": __version__, **libraries()}
+    here = {"packyard": __version__, **installed_libraries()}
     for name, version in {"packyard": made.packyard, **made.libraries}.items():
         if here.get(name) != version:
             output.note(f"it was built by {name} {version}, and again by {name} {here.get(name, 'none')}")

@@ -19,14 +19,14 @@ from packyard.bundle import manifest
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
-from packyard.channel import index, provenance, sbom
+from packyard.channel import index, sbom
 from packyard.channel.choose import choose
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import get as fetch_entry
 from packyard.channel.head import Head
 from packyard.channel.keys import Trust
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.verify import Proof, differences, digests_below, verify_bundle
+from packyard.channel.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel
@@ -61,28 +61,22 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    data, trusted = regular.read(file), settings.trust(channel)
+    bundle = Bundle.open(regular.read(file), what=str(file))
+    trusted = settings.trust(channel)
     attested, described = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
     if channel is None:
-        return verify_bundle(data, attested, trusted, what=str(file), described=described)
-    bundle = Bundle.open(data, what=str(file))
-    published = _published(channel, bundle.manifest, trusted)
-    if bundle.tar != published.entry.tar:
-        problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
-        raise IntegrityError(Problem(problem, file=str(file)))
-    published.entry.verify(data)
-    name, version = published.entry.name, published.entry.version
-    if attested is None:
-        attested = _get(published.store, provenance.key(name, version), provenance.LIMIT)
-        described = _get(published.store, sbom.key(name, version), regular.LIMIT) if attested else None
-    return verify_bundle(
-        data,
-        attested,
-        trusted.without(published.head.revoked),
-        what=str(file),
-        described=described,
-        listed_by=published.head.signers,
-    )
+        proof = verify_bundle(bundle, attested, trusted, what=str(file))
+    else:
+        found = _published(channel, bundle.manifest, trusted)
+        if bundle.tar != found.entry.tar:
+            problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {found.entry.tar}"
+            raise IntegrityError(Problem(problem, file=str(file)))
+        proof = verify_listed(found.store, found.head, found.entry, bundle, trusted, attested=attested)
+        if described is None:
+            described = _get(found.store, sbom.key(found.entry.name, found.entry.version))
+    if described is None or proof.provenance is None:
+        return proof
+    return with_sbom(proof, described, what=str(file))
 
 
 def _directory(folder: Path, channel: str | None, form: str) -> int:
@@ -147,9 +141,9 @@ def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
     return _Published(store, found.head, entry)
 
 
-def _get(store: Store, key: str, limit: int) -> bytes | None:
+def _get(store: Store, key: str) -> bytes | None:
     try:
-        return store.get(key, limit=limit)
+        return store.get(key)
     except NotFoundError:
         return None
 
