@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 import real
 from channel.examples import bundle, compressed_otherwise
@@ -227,3 +228,20 @@ def test_a_changed_byte_of_a_signed_one_is_found_and_of_an_unsigned_one_changes_
                 continue
             assert trusted is NOBODY
             assert (proof.signers, proof.bundle) == ((), BERT)
+
+
+def test_other_libraries_of_the_formats_accept_it() -> None:
+    from google.protobuf.json_format import Parse
+    from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance as Predicate
+    from in_toto_attestation.v1.statement import Statement
+    from in_toto_attestation.v1.statement_pb2 import Statement as Message
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import SSlibKey
+
+    public = load_pem_public_key(KEY.public.to_pem())
+    key = SSlibKey.from_crypto(public, keyid=KEY.public.id)
+    assert Envelope.from_dict(json.loads(SIGNED)).verify([key], 1) == {KEY.public.id: key}
+    with pytest.raises(Exception, match="signatures"):
+        Envelope.from_dict(json.loads(MADE.to_bytes([OTHER]))).verify([key], 1)
+    Statement.copy_from_pb(Parse(MADE.statement(), Message())).validate()
+    Parse(json.dumps(json.loads(MADE.statement())["predicate"]), Predicate())  # refuses unknown fields
