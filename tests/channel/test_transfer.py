@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import socket
 import ssl
@@ -10,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -627,3 +629,124 @@ def test_a_stream_that_is_left_early_closes_its_connection() -> None:
         sent = server.sent
         time.sleep(0.1)
         assert server.sent == sent
+
+
+# Connections that are kept.
+
+
+def keeping(script: Script) -> Callable[[socket.socket], None]:
+    """Answer requests on one connection until it ends."""
+
+    def talk(connection: socket.socket) -> None:
+        buffered = b""
+        while True:
+            while b"\r\n\r\n" not in buffered:
+                if not (piece := connection.recv(65536)):
+                    return
+                buffered += piece
+            request, _, buffered = buffered.partition(b"\r\n\r\n")
+            for piece in script(request):
+                connection.sendall(piece)
+
+    return talk
+
+
+@contextlib.contextmanager
+def kept(script: Script) -> Iterator[tuple[Server, list[int]]]:
+    """Serve with connections that stay open, and count them."""
+    opened: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection = listening.accept()[0]
+                    opened.append(1)
+                    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+        def serve(connection: socket.socket) -> None:
+            with contextlib.suppress(OSError), connection:
+                keeping(script)(connection)
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield Server(listening.getsockname()[1]), opened
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def staying(body: bytes, status: bytes = b"200 OK") -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body
+
+
+def test_connections_are_kept_if_that_is_wanted() -> None:
+    with kept(lambda request: [staying(request.split()[1])]) as (server, opened):
+        with transfer.Connections() as connections:
+            for number in range(5):
+                url = f"{server.address}/{number}"
+                assert transfer.send(asked(server, url=url, connections=connections)).body == b"/%d" % number
+        assert len(opened) == 1
+        transfer.send(asked(server))
+        assert len(opened) == 2
+
+
+def test_a_connection_is_not_kept_whose_answer_was_not_read_to_its_end() -> None:
+    bodies = {b"/long": staying(bytes(200_000)), b"/error": staying(bytes(200_000), b"404 Not Found")}
+    script: Script = lambda request: [bodies.get(request.split()[1], staying(b"1"))]  # noqa: E731
+    with kept(script) as (server, opened), transfer.Connections() as connections:
+        for path in ("long", "a", "error", "a"):
+            request = asked(server, url=f"{server.address}/{path}", connections=connections, limit=1000)
+            with contextlib.suppress(TooLongError):
+                assert transfer.send(request).body == (b"1" if path == "a" else b"")
+        assert len(opened) == 3
+
+
+def test_what_a_server_sends_beyond_an_answer_is_not_taken_for_the_next_one() -> None:
+    script: Script = lambda request: [staying(request.split()[1]) + staying(b"evil")]  # noqa: E731
+    with kept(script) as (server, _), transfer.Connections() as connections:
+        for number in range(5):
+            url = f"{server.address}/{number}"
+            with contextlib.suppress(UnavailableError):
+                assert transfer.send(asked(server, url=url, connections=connections)).body == b"/%d" % number
+            time.sleep(0.01)
+
+
+def test_a_kept_connection_that_ended_is_opened_again() -> None:
+    def script(request: bytes) -> Iterator[bytes]:
+        yield staying(request.split()[1])
+        raise OSError
+
+    with kept(script) as (server, opened), transfer.Connections() as connections:
+        for number in range(3):
+            url = f"{server.address}/{number}"
+            assert transfer.send(asked(server, url=url, connections=connections)).body == b"/%d" % number
+        assert len(opened) == 3
+
+
+def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
+    def script(request: bytes) -> Iterator[bytes]:
+        if b"/slow" in request:
+            time.sleep(0.6)
+        yield staying(b"1")
+
+    with kept(script) as (server, opened), transfer.Connections() as connections:
+        for path, patience in (("quick", 0.3), ("slow", 5.0), ("quick", 0.3), ("slow", 5.0)):
+            request = asked(server, url=f"{server.address}/{path}", connections=connections, patience=patience)
+            assert transfer.send(request).body == b"1"
+        assert len(opened) == 1
+        with pytest.raises(UnavailableError, match="in time"):
+            transfer.send(asked(server, url=f"{server.address}/slow", connections=connections, patience=0.2))
+
+
+def test_many_threads_share_connections() -> None:
+    with (
+        kept(lambda request: [staying(request.split()[1] * 100)]) as (server, opened),
+        transfer.Connections() as connections,
+    ):
+
+        def get(number: int) -> bytes:
+            return transfer.send(asked(server, url=f"{server.address}/{number}", connections=connections)).body
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(get, range(200))) == [b"/%d" % number * 100 for number in range(200)]
+        assert len(opened) <= 8

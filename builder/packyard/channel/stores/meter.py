@@ -9,17 +9,20 @@ from __future__ import annotations
 import http.client
 import io
 import math
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from requests import PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
 
 from packyard.errors import UnavailableError
 
 CHUNK = 64 * 1024  # bytes that are read at a time
 _CONNECT = 10.0  # seconds
+_KEPT = 32  # connections to a server
 _SPEED, _WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
 _LOOK = "check the address and the network, then run again"
 #: Bytes beside the body: of status lines, headers and trailers; and of chunk headers, for each byte of the body.
@@ -119,6 +122,7 @@ class _Metered(io.RawIOBase):
                 count: int = self._connection.recv_into(buffer)
             except TimeoutError:
                 continue  # the meter decides which bound was exceeded
+            self._connection.settimeout(_CONNECT)  # of what is sent next, perhaps for another meter
             self._meter.count(count)
             return count
 
@@ -134,28 +138,40 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(_Metered(connection, meter))
 
 
-class Adapter(HTTPAdapter):
-    """Connects as `requests` does, through proxies too, and reads through a meter."""
+class Connections(HTTPAdapter):
+    """Connects as `requests` does, through proxies too, and keeps connections; each request reads through its meter.
 
-    def __init__(self, meter: Meter) -> None:
-        super().__init__()
-        self._meter = meter
+    Any number of threads may use it, each for one request at a time.
+    """
 
-    def __enter__(self) -> Adapter:
+    def __init__(self) -> None:
+        super().__init__(pool_maxsize=_KEPT)
+        self.session = Session()
+        self._current = threading.local()
+
+    def __enter__(self) -> Connections:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def ask(self, prepared: PreparedRequest, meter: Meter, settings: dict[str, Any]) -> Response:
+        """Send a request; what comes back, also after this, is read through the meter."""
+        self._current.meter = meter
+        meter.begin()
+        return self.send(prepared, timeout=meter.timeouts(), **settings)
+
     def get_connection_with_tls_context(self, *arguments: Any, **named: Any) -> Any:
-        """Return a pool whose connections read through the meter."""
+        """Return a pool whose connections read through the meter of the thread's request."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **named)
-        connect = pool.ConnectionCls
-
-        def metered(*arguments: Any, **named: Any) -> Any:
-            connection = connect(*arguments, **named)
-            connection.response_class = partial(_Response, meter=self._meter)
-            return connection
-
-        pool.ConnectionCls = metered
+        if not isinstance(pool.ConnectionCls, partial):
+            pool.ConnectionCls = partial(self._connect, pool.ConnectionCls)
         return pool
+
+    def _connect(self, connect: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        connection = connect(*arguments, **named)
+        connection.response_class = self._response
+        return connection
+
+    def _response(self, *arguments: Any, **named: Any) -> _Response:
+        return _Response(*arguments, meter=self._current.meter, **named)

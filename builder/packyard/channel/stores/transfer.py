@@ -16,7 +16,7 @@ import ssl
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -26,7 +26,8 @@ from urllib.parse import urljoin, urlsplit
 import requests
 import urllib3
 
-from packyard.channel.stores.meter import CHUNK, Adapter, Meter
+from packyard.channel.stores.meter import CHUNK, Meter
+from packyard.channel.stores.meter import Connections as Connections
 from packyard.channel.stores.store import TooLongError
 from packyard.channel.stores.wire import OverdueError, authorities, within
 from packyard.errors import PackyardError, Problem, UnavailableError
@@ -80,7 +81,8 @@ class Request:
 
     ``authorization`` is the value of that header, for the server of the address alone; where there is none, and
     ``netrc`` says so, a server gets what ``~/.netrc`` has for it. ``repeatable``: whether the request may be sent
-    again; by default that depends on the method.
+    again; by default that depends on the method. ``connections``: those to use, and to keep; by default one for this
+    request alone.
     """
 
     url: str
@@ -93,6 +95,7 @@ class Request:
     authorization: str = field(default="", repr=False)
     netrc: bool = True
     repeatable: bool | None = None
+    connections: Connections | None = field(default=None, repr=False, compare=False)
 
     def refusal(self, message: str, hint: str = _LOOK) -> UnavailableError:
         """Return the error to raise."""
@@ -242,17 +245,16 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     if authorization:
         headers["Authorization"] = authorization
     auth = None if request.netrc and not authorization else _as_it_is  # any callable keeps requests from ~/.netrc
-    with requests.Session() as session, Adapter(meter) as adapter:
+    with nullcontext(request.connections) if request.connections else Connections() as connections:
         try:
             data = meter.sending(request.body) if request.body else None
             asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
-            prepared = session.prepare_request(asked)
-            settings: Any = session.merge_environment_settings(url, {}, True, authorities(), None)
+            prepared = connections.session.prepare_request(asked)
+            settings: Any = connections.session.merge_environment_settings(url, {}, True, authorities(), None)
         except Exception as error:
             raise request.refusal("the request cannot be made", "check the address") from error
-        meter.begin()
         try:
-            with adapter.send(prepared, timeout=meter.timeouts(), **settings) as response:
+            with connections.ask(prepared, meter, settings) as response:
                 yield response
         except PackyardError:
             raise
@@ -268,7 +270,7 @@ def _as_it_is(prepared: requests.PreparedRequest) -> requests.PreparedRequest:
 def _body(request: Request, answer: Answer, response: requests.Response, meter: Meter) -> bytes:
     """Return the body as it was sent, without decoding it."""
     if request.method == "HEAD":
-        return b""
+        return response.raw.read() or b""  # nothing; the connection may be kept
     expected, success = _length(request, answer), 200 <= answer.status < 300
     if not success and (expected is None or expected > _MESSAGE):
         return b""

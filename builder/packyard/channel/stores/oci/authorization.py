@@ -33,9 +33,10 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
 class Authorization:
     """The header ``Authorization`` for each repository of a registry, as far as the registry wants one."""
 
-    def __init__(self, address: Address, patience: float) -> None:
+    def __init__(self, address: Address, patience: float, connections: transfer.Connections) -> None:
         self._address = address
         self._patience = patience
+        self._connections = connections
         self._headers: dict[str, str] = {}
 
     def header(self, repository: str) -> str:
@@ -86,7 +87,14 @@ class Authorization:
         """Return the request for a token: with an identity token, with a password, or as nobody."""
         found = self._credentials
         place = realm.partition("?")[0][:200]
-        request = transfer.Request(url=realm, place=place, limit=_LIMIT, patience=self._patience, netrc=False)
+        request = transfer.Request(
+            url=realm,
+            place=place,
+            limit=_LIMIT,
+            patience=self._patience,
+            netrc=False,
+            connections=self._connections,
+        )
         if not _is_web_address(realm) or not may_have_secrets(realm):
             raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
         if found and found.identity:

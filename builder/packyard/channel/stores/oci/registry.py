@@ -22,6 +22,7 @@ from packyard.errors import IntegrityError, PackyardError, Problem, UnavailableE
 
 _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
 _UPLOADS = 3
+_SMALL = 64 * 1024
 _NOT_DELETED = (400, 403, 405, 501)  # where tags, or manifests, cannot be deleted
 _Found = TypeVar("_Found")
 _NEXT = re.compile(r'\s*<([^>]*)>\s*;[^,]*?\brel="?next"?')
@@ -33,7 +34,8 @@ class Registry:
     def __init__(self, address: Address, patience: float) -> None:
         self._address = address
         self._patience = patience
-        self._authorization = Authorization(address, patience)
+        self._connections = transfer.Connections()
+        self._authorization = Authorization(address, patience, self._connections)
 
     def place(self, repository: str, reference: str = "") -> str:
         """Return what messages call a repository, or the manifest of a tag or digest in it."""
@@ -111,7 +113,8 @@ class Registry:
         """Make sure that there is a blob with these bytes."""
         digest = Digest.of(data)
         for left in reversed(range(_UPLOADS)):
-            if self.has_blob(repository, digest):
+            looks = len(data) > _SMALL or left < _UPLOADS - 1  # to send little again is quicker than to look
+            if looks and self.has_blob(repository, digest):
                 return
             try:
                 request, answer = self._upload(repository, digest, data)
@@ -173,7 +176,13 @@ class Registry:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")
         place = self.place(repository, reference)
         return Request(
-            method=method, url=url, place=place, limit=artifact.LARGEST, patience=self._patience, netrc=False
+            method=method,
+            url=url,
+            place=place,
+            limit=artifact.LARGEST,
+            patience=self._patience,
+            netrc=False,
+            connections=self._connections,
         )
 
     def _ask(self, repository: str, request: Request) -> Answer:

@@ -39,6 +39,7 @@ class OCIStore:
         self._address = Address.parse(address) if isinstance(address, str) else address
         self._registry = Registry(self._address, patience)
         self._known: set[str] = set()  # what was found, or made, to be there
+        self._last: tuple[str, Descriptor | None] = ("", None)  # the bundle that something was last published with
 
     def __repr__(self) -> str:
         return f"OCIStore({self.address!r})"
@@ -179,8 +180,13 @@ class OCIStore:
         """Return the manifest of the bundle that something is published with, if it is there."""
         if not place.kind:
             return None
-        bundle = self._artifact(_place(spelling.bundle_of(key)))
-        return bundle.manifest if bundle else None
+        bundle = spelling.bundle_of(key)
+        last, subject = self._last
+        if last != bundle or subject is None:
+            found = self._artifact(_place(bundle))
+            subject = found.manifest if found else None
+            self._last = bundle, subject
+        return subject
 
     def _refer(self, repository: str, subject: Descriptor, referrer: Descriptor) -> None:
         """List a referrer under the tag of its subject, for a registry that keeps no list of its own.
