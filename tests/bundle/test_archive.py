@@ -100,7 +100,7 @@ def test_the_same_bytes_in_every_order() -> None:
 
 
 def test_every_directory_comes_once_and_before_what_it_holds() -> None:
-    names = [entry.name for entry in tar.read(pack("top", FILES))]
+    names = [entry.name for entry in tar.read(io.BytesIO(pack("top", FILES)))]
     assert names == sorted(names, key=str.encode)
     assert [name for name in names if name.endswith("/")] == [
         "top/",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import random
 import tarfile
 import tracemalloc
 from collections.abc import Callable, Iterable
@@ -288,8 +289,34 @@ def test_a_bomb_is_not_expanded(refuse: Refuse) -> None:
     assert peak < 8 * 1024 * 1024
 
 
+def test_a_bomb_by_its_ratio_is_not_expanded(refuse: Refuse) -> None:
+    bomb = packed([tar.TarEntry(name=f"top/{number}", data=bytes(100_000)) for number in range(20)])
+    tight = Limits(small_size=1_000_000, ratio=100)
+    refuse(bomb, f"expands to more than {max(1_000_000, 100 * len(bomb))} bytes", limits=tight)
+    assert read(bomb, limits=Limits(small_size=3_000_000, ratio=100))
+    assert read(bomb, limits=Limits(small_size=1_000_000, ratio=1000))
+
+
+def test_what_would_be_refused_for_its_ratio_is_not_compressed() -> None:
+    with pytest.raises(InputError, match="would expand to more than 100 times its compressed size"):
+        compress(bytes(LIMITS.small_size + 1))
+
+
+def test_a_large_archive_is_not_held_in_memory(tmp_path: Path) -> None:
+    large = packed([tar.TarEntry(name="top/a", data=random.Random(1).randbytes(4_000_000) * 8)])
+    tracemalloc.start()
+    try:
+        top_dir = unpack(large, tmp_path, top="top")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (top_dir / "a").stat().st_size == 32_000_000
+    assert peak < 4_000_000
+
+
 def test_a_size_that_is_not_there(refuse: Refuse) -> None:
-    refuse(with_size(b"77777777777\0"), "ends in the middle of an entry")
+    refuse(with_size(b"00007777777\0"), "ends in the middle of an entry")
+    refuse(with_size(b"77777777777\0"), "is larger than")
 
 
 def test_a_size_beyond_octal(refuse: Refuse) -> None:
@@ -328,6 +355,82 @@ def test_an_extended_header_for_nothing(refuse: Refuse) -> None:
 
 
 # Damaged, or with something added
+
+
+def with_gzip_header(flags: int, fields: bytes = b"") -> bytes:
+    """Return the good archive with other flags, and what they announce, in the header of its gzip data."""
+    plain = compress(GOOD)
+    return plain[:3] + bytes([flags]) + plain[4:10] + fields + plain[10:]
+
+
+@pytest.mark.parametrize("flags", [0x20, 0x40, 0x80, 0xE0], ids=hex)
+def test_a_gzip_header_with_flags_that_nobody_knows(refuse: Refuse, flags: int) -> None:
+    refuse(with_gzip_header(flags), "gzip data is damaged")
+
+
+@pytest.mark.parametrize(
+    ("flags", "fields"),
+    [(0x02, b"\0\0"), (0x04, b"\xff\xff"), (0x08, b"x" * 100), (0x10, b"x" * 100), (0x1E, b"\0\1")],
+    ids=["checksum", "extra", "name", "comment", "all"],
+)
+def test_a_gzip_header_whose_fields_are_not_there(refuse: Refuse, flags: int, fields: bytes) -> None:
+    refuse(with_gzip_header(flags, fields), "damaged|truncated|middle of a header|octal|no end mark")
+
+
+@pytest.mark.parametrize(
+    ("flags", "fields"),
+    [(0x08, b"../../etc/passwd\0"), (0x10, b"\x1b[2J\0"), (0x04, b"\4\0abcd"), (0x01, b"")],
+    ids=["name", "comment", "extra", "text"],
+)
+def test_what_a_gzip_header_says_beside_is_not_believed(tmp_path: Path, flags: int, fields: bytes) -> None:
+    top_dir = unpack(with_gzip_header(flags, fields), tmp_path, top="top")
+    assert sorted(path.name for path in top_dir.rglob("*")) == ["a", "b", "c"]
+    assert [path.name for path in tmp_path.iterdir()] == ["top"]
+
+
+def test_a_method_of_compression_that_nobody_knows(refuse: Refuse) -> None:
+    plain = bytearray(compress(GOOD))
+    plain[2] = 7
+    refuse(bytes(plain), "gzip data is damaged")
+
+
+def test_a_length_that_the_gzip_data_does_not_have(refuse: Refuse) -> None:
+    refuse(compress(GOOD)[:-4] + b"\1\0\0\0", "gzip data is damaged")
+
+
+@pytest.mark.parametrize("behind", [b"\0" * 1_000_000, b"PK\x03\x04", b"\x1f", b"\x1f\x8b\x08\0", b"\n"], ids=len)
+def test_anything_behind_the_gzip_data(refuse: Refuse, behind: bytes) -> None:
+    refuse(compress(GOOD) + behind, "data after the end of the gzip stream")
+
+
+@pytest.mark.parametrize("key", [b"size=1", b"linkpath=/etc", b"hdrcharset=BINARY", *(
+    b"GNU.sparse." + each for each in (b"map=0,1", b"size=9", b"name=../a", b"numblocks=1", b"minor=0")
+)], ids=ascii)  # fmt: skip
+def test_a_pax_record_that_changes_what_an_entry_is(refuse: Refuse, key: bytes) -> None:
+    for kind in "xg":
+        refuse(packed([tar.TarEntry(name="x", kind=kind, data=pax(key)), tar.TarEntry("top/a")]), "is not accepted")
+
+
+@pytest.mark.parametrize(
+    "path", [b"/etc/passwd", b"top/../../a", b"top/.git/config", b"top/CON", b"top/a:b", b"other/a"]
+)
+def test_a_pax_path_is_judged_like_any_other(refuse: Refuse, path: bytes) -> None:
+    record = pax(b"path=" + path)
+    refuse(
+        packed([tar.TarEntry(name="x", kind="x", data=record), tar.TarEntry("top/a")]), "path|leads|part|outside|':'"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [b"/etc/passwd", b"top/../../a", b"top/.git/config", b"top/CON", b"top/a:b", b"other/a"]
+)
+def test_a_gnu_long_name_is_judged_like_any_other(refuse: Refuse, path: bytes) -> None:
+    record = tar.TarEntry(name="x", kind="L", data=path)
+    refuse(packed([record, tar.TarEntry("top/a")]), "path|leads|part|outside|':'")
+
+
+def test_a_gnu_long_link_target(refuse: Refuse) -> None:
+    refuse(packed([tar.TarEntry(name="x", kind="K", data=b"/etc/passwd"), tar.TarEntry("top/a")]), "unknown type")
 
 
 def test_something_behind_the_gzip_data(refuse: Refuse) -> None:

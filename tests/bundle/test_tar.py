@@ -30,6 +30,13 @@ def written_by_the_standard_library(entries: list[tar.TarEntry], form: int) -> b
     return buffer.getvalue()
 
 
+def entries_of(data: bytes) -> list[tar.TarEntry]:
+    return [
+        tar.TarEntry(name=entry.name, kind=entry.kind, mode=entry.mode, data=b"".join(entry.content))
+        for entry in tar.read(io.BytesIO(data))
+    ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 10240])
 def test_writes_the_bytes_that_tarfile_writes(name: str, size: int) -> None:
@@ -41,7 +48,7 @@ def test_writes_the_bytes_that_tarfile_writes(name: str, size: int) -> None:
 def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[str, bytes]]) -> None:
     entries = [tar.TarEntry(name=name, data=data) for name, data in files if len(name.encode()) < 100]
     written = tar.write(entries)
-    assert list(tar.read(written)) == entries
+    assert entries_of(written) == entries
     assert written == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
 
 
@@ -49,7 +56,7 @@ def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[s
 @pytest.mark.parametrize("name", NAMES)
 def test_reads_the_formats_of_other_tools(name: str, form: int) -> None:
     entries = [tar.TarEntry(name=name, data=b"1"), tar.TarEntry(name="short", data=b"2")]
-    assert list(tar.read(written_by_the_standard_library(entries, form))) == entries
+    assert entries_of(written_by_the_standard_library(entries, form)) == entries
 
 
 def test_reads_pax_archives_whose_headers_tell_times_and_comments() -> None:
@@ -58,7 +65,7 @@ def test_reads_pax_archives_whose_headers_tell_times_and_comments() -> None:
         made = info("a", b"1")
         made.mtime = 1.5
         archive.addfile(made, io.BytesIO(b"1"))
-    assert [(entry.name, entry.data) for entry in tar.read(buffer.getvalue())] == [("a", b"1")]
+    assert [(entry.name, entry.data) for entry in entries_of(buffer.getvalue())] == [("a", b"1")]
 
 
 @pytest.mark.parametrize("name", ["x" * 101, f"{'p' * 156}/n", f"p/{'n' * 101}", f"{'p/' * 120}{'n' * 99}"])

@@ -1,11 +1,19 @@
-"""Unpacking as bundles do it: expanded and checked first, and then written as one new directory."""
+"""Unpacking as bundles do it: checked while it is written to a hidden folder, which then gets its name."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
-from packyard.bundle.archive import LIMITS, Limits, decompress, read_tar, write
+from packyard.bundle.archive import LIMITS, Expanded, Files, Limits, write_all
 
 
 def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
-    return write(*read_tar(decompress(data, limits=limits), top=top, limits=limits), into)
+    def files() -> Files:
+        return Files(Expanded(io.BytesIO(data), len(data), limits=limits), top, limits)
+
+    found = files()
+    if top is None:
+        for _ in found:
+            pass
+    return write_all(top or found.top or "", files(), into)

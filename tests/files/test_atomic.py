@@ -60,21 +60,6 @@ def test_leaves_nothing_beside_a_file_that_cannot_take_its_place(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_makes_a_folder_with_its_files_in_one_step(tmp_path: Path) -> None:
-    folder = tmp_path / "top"
-    atomic.write_folder(str(folder), [("a/b/c", b"1", 0o755), ("a/d", b"2", 0o644)])
-    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert found == {"a/b/c": b"1", "a/d": b"2"}
-    assert os.access(folder / "a/b/c", os.X_OK)
-    assert list(tmp_path.iterdir()) == [folder]
-
-
-def test_leaves_nothing_of_a_folder_whose_files_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError):
-        atomic.write_folder(str(tmp_path / "top"), [("a", b"", 0o644), ("a", b"", 0o644)])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_file_that_is_there_is_not_created(tmp_path: Path) -> None:
     file = tmp_path / "a"
     os.close(atomic.create(str(file), b"1", b"2"))

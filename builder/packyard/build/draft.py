@@ -7,6 +7,7 @@ A package whose README does more with the version than print it is composed for 
 
 from __future__ import annotations
 
+import io
 import json
 import zlib
 from dataclasses import dataclass, replace
@@ -47,7 +48,7 @@ class Draft:
         described, nothing = json.loads(head)
         return cls(
             manifest=Manifest.parse(described.encode()),
-            members=tuple(archive.read_tar(archive.inflate(rest))[1]),
+            members=tuple(archive.members(archive.Files(io.BytesIO(archive.inflate(rest))))),
             idle=idle.parse(nothing),
         )
 

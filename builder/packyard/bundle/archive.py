@@ -6,24 +6,28 @@ No byte of it depends on machine, time, user or version of Python:
 - mode 0755 for directories and executable files, 0644 for others; owner 0 without a name; one fixed time (`tar.MTIME`);
 - ustar, and gzip with an empty header. Another zlib may compress differently, so bundles are compared by their tars.
 
-Archives are hostile input: one is expanded in memory within `Limits`, checked as a whole, and only then written. The
-tar format itself is in ``tar``, the description of the content in ``manifest``.
+Archives are hostile input. One is read from its beginning to its end within `Limits`, and never held in memory: each
+entry is checked before its content is written, below a folder that nobody knows, which gets its name when all was
+checked. The tar format itself is in ``tar``, the description of the content in ``manifest``.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import unicodedata
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from packyard.bundle import tar
+from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError, refuse
-from packyard.files import atomic, filenames
+from packyard.files import filenames, folder
 
 _KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
 
@@ -37,19 +41,36 @@ class Member:
     executable: bool = False
 
 
+class Content(NamedTuple):
+    """One file of an archive that is read; ``pieces`` are its bytes, until the next file is asked for."""
+
+    path: str
+    executable: bool
+    pieces: Iterable[bytes]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits of an archive: number of files and folders, bytes of a file, bytes of the expanded archive.
 
-    The expanded archive is in memory twice while it is read.
+    It may expand to ``total_size``, if that is not more than ``ratio`` times its compressed size; up to ``small_size``
+    any ratio is fine. ``packed_size`` is the most that the compressed archive may have.
     """
 
-    entries: int = 5_000
-    file_size: int = 16 * 1024 * 1024
-    total_size: int = 48 * 1024 * 1024
+    entries: int = 20_000
+    file_size: int = 512 * 1024 * 1024
+    total_size: int = 1024 * 1024 * 1024
+    small_size: int = 48 * 1024 * 1024
+    ratio: int = 100
+    packed_size: int = 1024 * 1024 * 1024
+
+    def expanded(self, packed: int) -> int:
+        """Return to how many bytes so many compressed ones may expand."""
+        return min(self.total_size, max(self.small_size, self.ratio * packed))
 
 
 LIMITS = Limits()
+_CHUNK, _PIECE = 64 * 1024, 256 * 1024
 
 
 def pack(top: str, members: Iterable[Member]) -> bytes:
@@ -66,11 +87,67 @@ def pack(top: str, members: Iterable[Member]) -> bytes:
 
 
 def compress(data: bytes) -> bytes:
-    """Compress a tar by gzip, with a header that names no file, time or system."""
+    """Compress a tar by gzip, with a header that names no file, time or system.
+
+    Raises `InputError` where it would be refused for its ratio.
+    """
     buffer = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as stream:
         stream.write(data)
-    return buffer.getvalue()
+    packed = buffer.getvalue()
+    if len(data) > LIMITS.expanded(len(packed)):
+        problem = f"the package would expand to more than {LIMITS.ratio} times its compressed size, as bombs do"
+        raise InputError(Problem(problem, hint="keep generated data out of the package"))
+    return packed
+
+
+class Expanded:
+    """The bytes of which some compressed ones were made: read once, in order, and no more of them than the limit.
+
+    ``size`` is that of the compressed bytes.
+    """
+
+    def __init__(
+        self, source: tar.Source, size: int, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS | 16
+    ) -> None:
+        self._source = source
+        self._stream = zlib.decompressobj(wbits=wbits)
+        self._allowed = limits.expanded(size)
+        self._total = 0
+        self._piece, self._at = b"", 0
+        self._hash = hashlib.sha256()
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of what was read so far: of all, once `read` returned nothing."""
+        return Digest(f"sha256:{self._hash.hexdigest()}")
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to so many bytes, and none at the end alone."""
+        if self._at == len(self._piece):
+            self._piece, self._at = self._expand(), 0
+        found = self._piece[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+    def _expand(self) -> bytes:
+        while not self._stream.eof:
+            data = self._stream.unconsumed_tail or self._source.read(_CHUNK)
+            try:
+                piece = self._stream.decompress(data, _PIECE)
+            except zlib.error as error:
+                raise tar.refusal("the gzip data is damaged") from error
+            self._total += len(piece)
+            if self._total > self._allowed:
+                raise tar.refusal(f"the archive expands to more than {self._allowed} bytes")
+            if piece:
+                self._hash.update(piece)
+                return piece
+            if not data and not self._stream.eof:
+                raise tar.refusal("the gzip data is truncated")
+        if self._stream.unused_data or self._source.read(1):
+            raise tar.refusal("there is data after the end of the gzip stream")
+        return b""
 
 
 def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
@@ -80,18 +157,60 @@ def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
 
 def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS) -> bytes:
     """Return what zlib compressed, within the limit."""
-    stream = zlib.decompressobj(wbits=wbits)
-    try:
-        expanded = stream.decompress(data, limits.total_size + 1)
-    except zlib.error as error:
-        raise tar.refusal("the gzip data is damaged") from error
-    if len(expanded) > limits.total_size:
-        raise tar.refusal(f"the archive expands to more than {limits.total_size} bytes")
-    if not stream.eof:
-        raise tar.refusal("the gzip data is truncated")
-    if stream.unused_data:
-        raise tar.refusal("there is data after the end of the gzip stream")
-    return expanded
+    expanded = Expanded(io.BytesIO(data), len(data), limits=limits, wbits=wbits)
+    return b"".join(iter(lambda: expanded.read(_PIECE), b""))
+
+
+@dataclass(slots=True)
+class Files:
+    """The files of an uncompressed tar, one after another; to iterate raises `IntegrityError` for what is wrong.
+
+    ``top`` is the name of the top directory: the required one, or the one found. Empty directories are not reported.
+    """
+
+    source: tar.Source
+    top: str | None = None
+    limits: Limits = LIMITS
+    _names: set[str] = field(default_factory=set)  # of entries, without a slash at the end
+    _known: set[str] = field(default_factory=set)  # folders without an entry of their own as well
+    _claimed: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Content]:
+        """Yield the files, each checked, with all that precede it, before its content is read."""
+        for entry in tar.read(self.source):
+            self._check(entry)
+            if entry.kind == tar.FILE:
+                path = entry.name.partition("/")[2]
+                yield Content(path=path, executable=bool(entry.mode & 0o100), pieces=entry.content)
+        if not self._names:
+            raise tar.refusal("the archive is empty")
+
+    def _check(self, entry: tar.FoundEntry) -> None:
+        if entry.kind not in (tar.FILE, tar.DIRECTORY):
+            kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
+            raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
+        if entry.kind == tar.DIRECTORY and entry.size:
+            raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
+        if entry.size > self.limits.file_size:
+            raise tar.refusal(f"{entry.name!r} is larger than {self.limits.file_size} bytes")
+        name = entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
+        if reason := filenames.fault(name):
+            raise tar.refusal(f"{entry.name!r} {reason}")
+        if self.top is None:
+            self.top = name.partition("/")[0]
+        if not f"{name}/".startswith(f"{self.top}/") or (entry.kind == tar.FILE and "/" not in name):
+            raise tar.refusal(f"{entry.name!r} is outside of the top directory {self.top!r}")
+        if name in self._names:
+            raise tar.refusal(f"{name!r} appears twice")
+        self._names.add(name)
+        spelled = f"{name}/" if entry.kind == tar.DIRECTORY else name
+        if reason := filenames.claim(self._claimed, spelled):
+            raise tar.refusal(f"{spelled!r} {reason}")
+        while name and name not in self._known:
+            self._known.add(name)
+            name = name.rpartition("/")[0]
+        if len(self._known) > self.limits.entries:
+            raise tar.refusal(f"the archive has more than {self.limits.entries} entries")
 
 
 def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> list[Member]:
@@ -99,45 +218,33 @@ def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> lis
 
     ``top`` is the required name of the top directory. Empty directories are not reported.
     """
-    return read_tar(decompress(data, limits=limits), top=top, limits=limits)[1]
+    return members(Files(Expanded(io.BytesIO(data), len(data), limits=limits), top, limits))
 
 
-def read_tar(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
-    """Return the top directory's name and the files of an uncompressed tar, checked as `read` does."""
-    entries = []
-    known: set[str] = set()  # folders without an entry of their own as well
-    for entry in tar.read(data):
-        _check_entry(entry, limits)
-        entries.append(entry)
-        name = _name(entry)
-        while name and name not in known:
-            known.add(name)
-            name = name.rpartition("/")[0]
-        if max(len(known), len(entries)) > limits.entries:
-            raise tar.refusal(f"the archive has more than {limits.entries} entries")
-    found = _check_names(entries, top)
-    files = (entry for entry in entries if entry.kind == tar.FILE)
-    members = [
-        Member(path=entry.name.partition("/")[2], data=entry.data, executable=bool(entry.mode & 0o100))
-        for entry in sorted(files, key=lambda entry: entry.name.encode())
-    ]
-    return found, members
+def members(files: Iterable[Content]) -> list[Member]:
+    """Return all files with their bytes, in the order of `pack`."""
+    found = (Member(path=each.path, data=b"".join(each.pieces), executable=each.executable) for each in files)
+    return sorted(found, key=lambda member: member.path.encode())
 
 
 def write(name: str, members: Iterable[Member], into: Path) -> Path:
-    """Write checked files as one new directory in ``into``, in one step (`atomic.write_folder`), and return it.
+    """Write checked files as one new directory in ``into``; see `write_all`."""
+    return write_all(name, (Content(member.path, member.executable, (member.data,)) for member in members), into)
 
-    An existing file or directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the
-    umask.
+
+def write_all(name: str, files: Iterable[Content], into: Path) -> Path:
+    """Write files as one new directory in ``into``, in one step (`folder.write`), and return it.
+
+    Whatever is raised as they come, nothing stays. An existing file or directory of that name is left alone
+    (`ConflictError`). Files get mode 0755 or 0644, less the umask.
     """
     target_dir = into / name
     if not into.is_dir():
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
     if os.path.lexists(target_dir):
         raise _occupied(target_dir)
-    files = ((member.path, member.data, _mode(member)) for member in members)
     try:
-        atomic.write_folder(str(target_dir), files)
+        folder.write(str(target_dir), ((each.path, each.pieces, _mode(each)) for each in files))
     except OSError as error:
         if isinstance(error, (FileExistsError, NotADirectoryError)) or os.path.lexists(target_dir):
             raise _occupied(target_dir) from error
@@ -166,7 +273,7 @@ def _entry(top: str, member: Member) -> tar.TarEntry:
     return tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data)
 
 
-def _mode(member: Member) -> int:
+def _mode(member: Member | Content) -> int:
     return 0o755 if member.executable else 0o644
 
 
@@ -188,39 +295,6 @@ def _path_problems(top: str, files: list[str]) -> list[Problem]:
     problems += [Problem(f"the path {path!r} appears twice") for path in filenames.repeated(files)]
     problems += [Problem(f"the path {path!r} {reason}") for path, reason in filenames.collisions(files)]
     return problems
-
-
-def _check_entry(entry: tar.TarEntry, limits: Limits) -> None:
-    if entry.kind not in (tar.FILE, tar.DIRECTORY):
-        kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
-        raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
-    if entry.kind == tar.DIRECTORY and entry.data:
-        raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
-    if len(entry.data) > limits.file_size:
-        raise tar.refusal(f"{entry.name!r} is larger than {limits.file_size} bytes")
-    if reason := filenames.fault(_name(entry)):
-        raise tar.refusal(f"{entry.name!r} {reason}")
-
-
-def _check_names(entries: list[tar.TarEntry], top: str | None) -> str:
-    """Check all names together, and return the name of the top directory."""
-    if not entries:
-        raise tar.refusal("the archive is empty")
-    tops = {_name(entry).partition("/")[0] for entry in entries}
-    expected = min(tops) if top is None else top
-    for entry in entries:
-        if not f"{_name(entry)}/".startswith(f"{expected}/") or (entry.kind == tar.FILE and "/" not in entry.name):
-            raise tar.refusal(f"{entry.name!r} is outside of the top directory {expected!r}")
-    for name in filenames.repeated(_name(entry) for entry in entries):
-        raise tar.refusal(f"{name!r} appears twice")
-    spelled = (f"{_name(entry)}/" if entry.kind == tar.DIRECTORY else entry.name for entry in entries)
-    for name, reason in filenames.collisions(spelled):
-        raise tar.refusal(f"{name!r} {reason}")
-    return expected
-
-
-def _name(entry: tar.TarEntry) -> str:
-    return entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
 
 
 def _occupied(target_dir: Path) -> ConflictError:

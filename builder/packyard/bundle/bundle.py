@@ -1,13 +1,17 @@
-"""A bundle in memory, built from a package's files or opened from bytes; either way its content is verified."""
+"""A bundle: built from a package's files, read into memory, or unpacked from its file; its content is verified."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from packyard.bundle import archive, manifest, reference
-from packyard.bundle.archive import Member
+from packyard.bundle.archive import Content, Expanded, Files, Member
 from packyard.bundle.manifest import Manifest
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
@@ -31,26 +35,33 @@ class Bundle:
 
         Messages call it ``what``. Nothing is written.
         """
-        try:
-            return cls._read(archive.decompress(data), data)
-        except IntegrityError as error:
-            raise IntegrityError(*(_placed(problem, what) for problem in error.problems)) from error
-
-    @classmethod
-    def _read(cls, tar: bytes, data: bytes) -> Bundle:
-        top, members = archive.read_tar(tar)
-        found = [member.data for member in members if member.path == manifest.FILE]
-        if not found:
-            raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this a bundle?"))
-        opened = Manifest.parse(found[0])
-        opened.verify(members)
-        if opened.name != top:
-            raise IntegrityError(f"the top directory is {top!r}, the name in {manifest.FILE} {opened.name!r}")
-        return cls(manifest=opened, members=tuple(members), tar=Digest.of(tar), data=data)
+        with _placed(what):
+            reading = _Reading(io.BytesIO(data), len(data))
+            members = archive.members(reading)
+            return cls(manifest=reading.manifest(), members=tuple(members), tar=reading.tar, data=data)
 
     def unpack(self, into: Path) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write`."""
         return archive.write(self.manifest.name, self.members, into)
+
+
+def unpack(
+    file: BinaryIO, into: Path, *, name: str, what: str, check: Callable[[Manifest, Digest], object] = lambda *_: None
+) -> Path:
+    """Unpack a ``.tar.gz``, from its beginning, as the new directory ``name`` in ``into``, in one step; return it.
+
+    Every file is verified against the manifest; then ``check`` gets the manifest and the digest of the tar, and
+    whatever it raises, nothing is unpacked. Messages call the file ``what``. It is not held in memory.
+    """
+    with _placed(what):
+        reading = _Reading(file, file.seek(0, io.SEEK_END), top=name)
+        file.seek(0)
+
+        def files() -> Iterator[Content]:
+            yield from reading
+            check(reading.manifest(), reading.tar)
+
+        return archive.write_all(name, files(), into)
 
 
 def build(described: Manifest, members: Iterable[Member]) -> Bundle:
@@ -62,9 +73,63 @@ def build(described: Manifest, members: Iterable[Member]) -> Bundle:
         raise InputError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
     described = replace(described, files=manifest.file_digests(files))
     tar = archive.pack(described.name, [*files, Member(path=manifest.FILE, data=described.to_bytes())])
-    return Bundle._read(tar, archive.compress(tar))
+    return Bundle.open(archive.compress(tar))
 
 
-def _placed(problem: Problem, what: str) -> Problem:
+class _Reading:
+    """The files of a ``.tar.gz``, whose digests are taken as they are read."""
+
+    def __init__(self, source: BinaryIO, size: int, *, top: str | None = None) -> None:
+        if size > archive.LIMITS.packed_size:
+            raise IntegrityError(f"is larger than {archive.LIMITS.packed_size} bytes")
+        self._expanded = Expanded(source, size)
+        self._files = Files(self._expanded, top)
+        self._digests: dict[str, Digest] = {}
+        self._manifest: bytes | None = None
+
+    def __iter__(self) -> Iterator[Content]:
+        for each in self._files:
+            yield each._replace(pieces=self._hashed(each))
+
+    @property
+    def tar(self) -> Digest:
+        """The digest of the tar, once all files were read."""
+        return self._expanded.digest
+
+    def manifest(self) -> Manifest:
+        """Return the manifest, once all files were read, if they are those that it names."""
+        if self._manifest is None:
+            raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this a bundle?"))
+        opened = Manifest.parse(self._manifest)
+        opened.compare(self._digests)
+        if opened.name != self._files.top:
+            problem = f"the top directory is {self._files.top!r}, the name in {manifest.FILE} {opened.name!r}"
+            raise IntegrityError(problem)
+        return opened
+
+    def _hashed(self, content: Content) -> Iterator[bytes]:
+        found, kept = hashlib.sha256(), b""
+        for piece in content.pieces:
+            found.update(piece)
+            if content.path == manifest.FILE:
+                kept += piece
+                if len(kept) > manifest.LIMIT:
+                    raise IntegrityError(Problem(f"is larger than {manifest.LIMIT} bytes", file=manifest.FILE))
+            yield piece
+        self._digests[content.path] = Digest(f"sha256:{found.hexdigest()}")
+        if content.path == manifest.FILE:
+            self._manifest = kept
+
+
+@contextmanager
+def _placed(what: str) -> Iterator[None]:
+    """Let problems say in which bundle they are."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise IntegrityError(*(_inside(problem, what) for problem in error.problems)) from error
+
+
+def _inside(problem: Problem, what: str) -> Problem:
     file = f"{what}/{problem.file}" if what and problem.file else what or problem.file
     return Problem(problem.message, file=file, line=problem.line, column=problem.column, hint=problem.hint)

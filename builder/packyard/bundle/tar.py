@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from packyard.errors import InputError, IntegrityError, Problem
 
@@ -27,6 +27,7 @@ second of January is in 1980 in every time zone.
 """
 
 _BLOCK = 512
+_PIECE = 256 * 1024
 RECORD = 10240
 _NAME, _PREFIX = 100, 155
 _EXTENSION_LIMIT = 64 * 1024
@@ -35,12 +36,29 @@ _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
 class TarEntry(NamedTuple):
-    """One entry of an archive; ``kind`` is tar's type flag."""
+    """One entry of an archive that is written; ``kind`` is tar's type flag."""
 
     name: str
     kind: str = FILE
     mode: int = 0o644
     data: bytes = b""
+
+
+class FoundEntry(NamedTuple):
+    """One entry of an archive that is read, and its ``size`` bytes, piece by piece."""
+
+    name: str
+    kind: str
+    mode: int
+    size: int
+    content: Iterator[bytes]
+
+
+class Source(Protocol):
+    """Where bytes are read from, in order: a file, for example."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to so many bytes, and none at the end alone."""
 
 
 def write(entries: Iterable[TarEntry]) -> bytes:
@@ -52,41 +70,69 @@ def write(entries: Iterable[TarEntry]) -> bytes:
     return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
-def read(tar: bytes) -> Iterator[TarEntry]:
+def read(source: Source) -> Iterator[FoundEntry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
-    Pax and GNU long names are understood. Other pax records that change an entry (a size, a sparse map) are refused,
-    and so is what different readers give different names: two names for one entry, or the format of star.
+    The content of an entry can be read until the next one is asked for. Pax and GNU long names are understood. Other
+    pax records that change an entry (a size, a sparse map) are refused, and so is what different readers give different
+    names: two names for one entry, or the format of star.
     """
     position = extensions = 0
     name: str | None = None
-    while any(block := tar[position : position + _BLOCK]):
+    while any(block := _take(source, _BLOCK)):
         header = _Header.parse(block, position)
-        start, position = position + _BLOCK, position + _BLOCK + header.size + -header.size % _BLOCK
-        if position > len(tar):
-            raise refusal("the archive ends in the middle of an entry")
-        data = tar[start : start + header.size]
+        content = _content(source, header.size)
         if header.kind in "xgL":
-            extensions += len(data) + _BLOCK // 4
+            extensions += header.size + _BLOCK // 4
+            if header.size > _EXTENSION_LIMIT:
+                raise refusal("an extended header is larger than 64 KiB")
             if extensions > _EXTENSIONS_LIMIT:
                 raise refusal(f"the extended headers are larger than {_EXTENSIONS_LIMIT} bytes")
-            extended = _extended_name(header.kind, data)
+            extended = _extended_name(header.kind, b"".join(content))
             if name is not None and extended is not None:
                 raise refusal(f"{name!r} has a second name: {extended!r}")
             name = name if extended is None else extended
         else:
-            yield TarEntry(name=header.name if name is None else name, kind=header.kind, mode=header.mode, data=data)
+            name = header.name if name is None else name
+            yield FoundEntry(name=name, kind=header.kind, mode=header.mode, size=header.size, content=content)
             name = None
+            for _ in content:
+                pass  # what nobody read
+        position += _BLOCK + header.size + -header.size % _BLOCK
     if name is not None:
         raise refusal("the archive ends after an extended header")
-    _check_end(tar[position:])
+    _check_end(source, len(block))
 
 
-def _check_end(rest: bytes) -> None:
-    if len(rest) < 2 * _BLOCK:
+def _take(source: Source, size: int) -> bytes:
+    """Return so many bytes, or fewer at the end."""
+    data = source.read(size)
+    while len(data) < size and (more := source.read(size - len(data))):
+        data += more
+    return data
+
+
+def _content(source: Source, size: int) -> Iterator[bytes]:
+    """Yield the content of an entry, and pass over what fills its last block."""
+    left = size
+    while left:
+        piece = source.read(min(left, _PIECE))
+        if not piece:
+            raise refusal("the archive ends in the middle of an entry")
+        left -= len(piece)
+        yield piece
+    if len(_take(source, -size % _BLOCK)) != -size % _BLOCK:
+        raise refusal("the archive ends in the middle of an entry")
+
+
+def _check_end(source: Source, size: int) -> None:
+    """Read what follows the first ``size`` bytes of the end mark, which are zero."""
+    while piece := source.read(_PIECE):
+        size += len(piece)
+        if piece.count(0) != len(piece):
+            raise refusal("there is data after the end of the archive")
+    if size < 2 * _BLOCK:
         raise refusal("the archive has no end mark; it is truncated")
-    if rest.count(0) != len(rest):
-        raise refusal("there is data after the end of the archive")
 
 
 def _header(entry: TarEntry) -> bytes:
@@ -166,8 +212,6 @@ def _decode(name: bytes) -> str:
 
 def _extended_name(kind: str, data: bytes) -> str | None:
     """Return the name that an extended header (pax local or global, GNU long name) gives to the next entry, if any."""
-    if len(data) > _EXTENSION_LIMIT:
-        raise refusal("an extended header is larger than 64 KiB")
     if kind == "L":
         return _decode(data.removesuffix(b"\0"))
     records = _pax_records(data)

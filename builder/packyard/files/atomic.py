@@ -1,12 +1,13 @@
-"""Files and folders that appear whole: written under another name beside their place, then moved into it.
+"""Files that appear whole: written under another name beside their place, then moved into it.
 
 A reader sees what was there before, or all of the new bytes. A killed writer leaves at most what `beside` names.
+Folders are for `folder`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 #: Up to this many files are flushed one by one: each waits for the whole queue of the disk.
@@ -35,30 +36,6 @@ def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = T
             os.unlink(staged)
     if durable:
         flush(os.path.dirname(file) or os.curdir)
-
-
-def write_folder(folder: str, files: Iterable[tuple[str, bytes, int]]) -> None:
-    """Make a folder of files, each a path, its bytes and its mode (less the umask), in one step.
-
-    Raises `OSError` where the name is taken, except by an empty folder.
-    """
-    staged = beside(folder)
-    try:
-        made: set[str] = set()
-        for path, data, mode in files:
-            parents = path.split("/")[:-1]
-            for length in range(len(parents) + 1):
-                parent = "/".join([staged, *parents[:length]])
-                if parent not in made:
-                    os.mkdir(parent, mode=0o755)
-                    made.add(parent)
-            os.close(create(f"{staged}/{path}", data, mode=mode))
-        os.rename(staged, folder)
-    except BaseException:
-        import shutil
-
-        shutil.rmtree(staged, ignore_errors=True)
-        raise
 
 
 def beside(file: str) -> str:

@@ -84,11 +84,12 @@ def collisions(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """
     seen: dict[str, tuple[str, bool]] = {}  # folded -> (as first spelled, is it a file)
     for path in paths:
-        if reason := _claim(seen, path):
+        if reason := claim(seen, path):
             yield path, reason
 
 
-def _claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
+def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
+    """Return what is wrong with a path beside those that were claimed before, or claim it."""
     prefix, is_file = path.removesuffix("/"), not path.endswith("/")
     while prefix:
         spelled, was_file = known = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
