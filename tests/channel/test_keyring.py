@@ -55,9 +55,13 @@ def test_a_private_key_that_others_can_read_is_refused(ring: Keyring, mode: int)
 
 def test_no_key_is_overwritten(ring: Keyring) -> None:
     key, _ = ring.new("release", None)
-    with pytest.raises(ConflictError, match=r"release\.key\.pem: exists already"):
+    with pytest.raises(ConflictError, match=r"release\.pub\.pem: exists already"):
         ring.new("release", None)
     assert ring.signing("release", _never) == key
+    (ring.folder / "release.pub.pem").rename(ring.folder / "other.pub.pem")
+    with pytest.raises(ConflictError, match=r"other\.pub\.pem: exists already"):
+        ring.new("other", None)
+    assert ring.signing_names() == ["release"]
 
 
 @pytest.mark.parametrize("name", ["", "../release", "a/b", ".hidden", "a\nb", "x" * 64])

@@ -69,8 +69,10 @@ class Keyring:
             hint = "use letters, digits, '-', '_' and '.'"
             raise InputError(Problem(f"{name[:80]!r} is not a name for a key", hint=hint))
         key = SigningKey.new()
-        self._write(self.folder / f"{name}{_PRIVATE}", key.to_pem(passphrase), mode=0o600, replace=False)
-        public_file = self.folder / f"{name}{_PUBLIC}"
+        public_file, private_file = self.folder / f"{name}{_PUBLIC}", self.folder / f"{name}{_PRIVATE}"
+        for file in filter(os.path.lexists, (public_file, private_file)):
+            raise _taken(file)
+        self._write(private_file, key.to_pem(passphrase), mode=0o600, replace=False)
         self._write(public_file, key.public.to_pem(), mode=0o644, replace=False)
         return key, public_file
 
@@ -175,9 +177,13 @@ class Keyring:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic.write(str(file), data, mode=mode, durable=True, replace=replace)
         except FileExistsError as error:
-            raise ConflictError(Problem("exists already", file=str(file), hint="choose another name")) from error
+            raise _taken(file) from error
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
+
+
+def _taken(file: Path) -> ConflictError:
+    return ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
 
 
 def _read_private(file: Path, passphrase: Callable[[str], bytes]) -> SigningKey:
