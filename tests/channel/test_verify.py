@@ -101,7 +101,7 @@ print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "pack
 def listed(tmp_path: Path) -> DirectoryStore:
     """A channel that lists `BERT`, with its provenance."""
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=lambda *_: {".intoto.json": SIGNED}, keys=[OTHER])
+    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.intoto.json": SIGNED}, keys=[OTHER])
     return store
 
 

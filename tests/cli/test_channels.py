@@ -63,7 +63,9 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
     assert (built["digest"], built["tar"]) == (file, tar)
     channel = tmp_path / "ch"
     for status in ("published", "unchanged"):
-        assert done("publish", *sources, "--to", channel) == f"{status:<10} 1.2.0/p.tar.gz  {file}  tar {tar}\n"
+        (heads, row) = done("publish", *sources, "--to", channel).splitlines()
+        assert heads.split() == ["BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"]
+        assert row.split() == ["1.2.0/p.tar.gz", status, str((tmp_path / "out/p.tar.gz").stat().st_size), file, tar]
     narrow = done("list", "--from", channel).splitlines()
     assert [line.strip() for line in narrow[2:]] == [file, f"tar {tar}"]
     assert all(len(line) <= 80 for line in narrow)

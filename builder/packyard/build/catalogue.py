@@ -6,7 +6,7 @@ All or nothing: if one package is refused, none is written, and everything that 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from packyard.build.built import Built
 from packyard.build.draft import MARK, Draft
 from packyard.build.staging import staging
 from packyard.bundle.archive import Member
+from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.source import whole, workspace
@@ -55,6 +56,10 @@ def build(
     return built
 
 
+def _nothing(_: Bundle) -> Mapping[str, bytes]:
+    return {}
+
+
 def pack_into(
     settings: Settings,
     names: Sequence[str],
@@ -62,9 +67,13 @@ def pack_into(
     *,
     on: Engine | None,
     done: Callable[[int], None] = lambda _: None,
+    describe: Callable[[Bundle], Mapping[str, bytes]] = _nothing,
 ) -> list[Built]:
-    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from."""
-    written = executor.run(partial(_write, Packing(settings), folder.absolute()), names, on=on, done=done)
+    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from.
+
+    What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
+    """
+    written = executor.run(partial(_write, Packing(settings), folder.absolute(), describe), names, on=on, done=done)
     whole.check(workspace.read(settings.root_dir), names, written)
     return written
 
@@ -143,12 +152,15 @@ def _inputs_file(folder: Path, name: str) -> Path:
     return folder / f"{name}.inputs.json"
 
 
-def _write(packing: Packing, folder: Path, name: str) -> Built:
+def _write(packing: Packing, folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]], name: str) -> Built:
     """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
     built = packing(name)
     file = folder / f"{name}.tar.gz"
+    said = {} if describe is _nothing else describe(Bundle.open(built.data, what=file.name))
     try:
         file.write_bytes(built.data)
+        for ending, data in said.items():
+            (folder / f"{name}{ending}").write_bytes(data)
         _inputs_file(folder, name).write_text(json.dumps(built.inputs))
     except OSError as error:
         raise UnavailableError(f"{file}: {error.strerror or error}") from error

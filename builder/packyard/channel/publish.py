@@ -13,12 +13,13 @@ Everything is checked before the first write; only a second publisher at the sam
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
@@ -32,18 +33,30 @@ from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.files import regular
 
-#: It was not there; an earlier publish had been interrupted; it was there already.
-Status = Literal["published", "completed", "unchanged"]
-#: Returns what is known of a bundle and the file that is published: the ends of keys, such as ``.intoto.json``, with
-#: the objects, in the order in which they are written.
-Attest = Callable[[Bundle, IndexEntry], Mapping[str, bytes]]
+#: It was not there; it was not there, and no head lists it yet; an earlier publish had been interrupted; it was there.
+Status = Literal["published", "uploaded", "completed", "unchanged"]
+#: What publishing would do: publish it, complete it, nothing, or refuse it.
+Outlook = Literal["new", "incomplete", "unchanged", "conflict"]
+#: Returns what is known of a published file: objects by their keys, in the order of their writing.
+Attest = Callable[[IndexEntry], Mapping[str, bytes]]
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A bundle in a file, described by whoever packed it: it is not opened again, only its digest is checked."""
+
+    entry: IndexEntry
+    file: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     """One bundle and the objects that the channel has of it; ``entry`` describes the published file, now or later."""
 
-    bundle: Bundle | Path
+    packed: Packed | Bundle
     entry: IndexEntry
     present: frozenset[str]
 
@@ -51,19 +64,29 @@ class _Plan:
     def has_bundle(self) -> bool:
         return self.entry.key in self.present
 
+    def data(self) -> bytes:
+        """Return the bytes of the bundle, which for a file are read only now."""
+        if isinstance(self.packed, Bundle):
+            return self.packed.data
+        data = regular.read(self.packed.file)
+        self.packed.entry.verify(data)
+        return data
 
-def _nothing(_bundle: Bundle, _entry: IndexEntry) -> Mapping[str, bytes]:
+
+def _nothing(_: object) -> Mapping[str, bytes]:
     return {}
 
 
 def publish(
     store: Store,
-    bundles: Iterable[Bundle | Path],
+    bundles: Iterable[Bundle | Path | Packed],
     *,
     attest: Attest = _nothing,
     keys: Sequence[SigningKey] = (),
     trusted: Trust = NOBODY,
     at_once: int = 1,
+    is_listed: bool = True,
+    done: Callable[[int], object] = _nothing,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish bundles, and return the entry of each, and what was done for it.
 
@@ -71,26 +94,101 @@ def publish(
     checksum alone, even if it is compressed differently. If another tar is published, raise `ConflictError` for all
     such bundles, with both digests, and write nothing. A damaged published file is an `IntegrityError`.
 
-    ``at_once`` bundles are uploaded at a time; those in files are read one by one.
+    ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
+    uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
     """
     with lease.exclusive(store) as check:
 
         def commit(change: Callable[[Index], Index]) -> Index:
             return index.commit(store, change, keys=keys, trusted=trusted, check=check)
 
-        plans, before = _plan_all(store, bundles, trusted)
+        plans, before = _plan_all(store, bundles, trusted, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
             before = commit(lambda found: found)
-        with ThreadPoolExecutor(at_once) as pool:
-            done = list(pool.map(lambda plan: _write(store, plan, attest), plans))
-        new = [entry for entry, _ in done if not _is_listed(before, entry)]
-        if new or store.list(pending.FOLDER):
+        wrote = _each(lambda plan: _write(store, plan, attest), plans, at_once, done)
+        new = [entry for entry, _ in wrote if not _lists(before, entry)]
+        if new and not is_listed:
+            pending.put(store, new, keys)
+        elif is_listed and (new or store.list(pending.FOLDER)):
             _list(store, new, keys, trusted, commit)
-    listed = {str(entry) for entry in new}
-    return [
-        (entry, "published" if not plan.has_bundle else "completed" if wrote or str(entry) in listed else "unchanged")
-        for plan, (entry, wrote) in zip(plans, done, strict=True)
-    ]
+    later = {str(entry) for entry in new}
+
+    def status(plan: _Plan, entry: IndexEntry, is_new: bool) -> Status:
+        if str(entry) in later and not is_listed:
+            return "uploaded"
+        return "published" if not plan.has_bundle else "completed" if is_new or str(entry) in later else "unchanged"
+
+    return [(entry, status(plan, entry, is_new)) for plan, (entry, is_new) in zip(plans, wrote, strict=True)]
+
+
+def preview(
+    store: Store, bundles: Iterable[Bundle | Path | Packed], *, trusted: Trust = NOBODY, at_once: int = 1
+) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
+    """Return what `publish` would do for each bundle, and why it would refuse it; nothing is written."""
+    before, items = index.current(store, trusted), [_packed(each) for each in bundles]
+    there = _present(store, items)
+    _check_place(store, before, items)
+
+    def look(packed: Packed | Bundle) -> tuple[IndexEntry, Outlook, tuple[Problem, ...]]:
+        entry = _described(packed)
+        try:
+            plan = _plan(store, packed, there[entry.version])
+            before.add(plan.entry)
+        except (ConflictError, IntegrityError) as error:
+            return entry, "conflict", error.problems
+        if not plan.has_bundle:
+            return plan.entry, "new", ()
+        is_whole = checksum.key(entry.name, entry.version) in plan.present and _lists(before, plan.entry)
+        return plan.entry, "unchanged" if is_whole else "incomplete", ()
+
+    return _each(look, items, at_once)
+
+
+def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> list[IndexEntry]:
+    """List all that is pending and complete, and return it; raise what cannot be listed, after the rest is."""
+    joined: list[IndexEntry] = []
+    with lease.exclusive(store) as check:
+        while found := _complete(store, trusted):
+            listed: list[pending.Pending] = []
+
+            def change(before: Index, found: Sequence[pending.Pending] = found) -> Index:
+                after, listed[:] = _combined(before, found)  # noqa: B023  # called before the next turn
+                return after
+
+            index.commit(store, change, keys=keys, trusted=trusted, check=check)
+            _forget(store, listed)
+            joined += (entry for each in listed for entry in each.entries)
+            if len(listed) < len(found):
+                rest = [entry for each in found if each not in listed for entry in each.entries]
+                index.current(store, trusted).add(*rest)  # which refuses them
+    return joined
+
+
+def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust = NOBODY) -> list[str]:
+    """Return the names of a version that the channel neither lists nor has pending and complete."""
+    found = index.current(store, trusted)
+    complete = _complete(store, trusted)
+    waiting = {entry.name for each in complete for entry in each.entries if entry.version == version}
+    return [name for name in names if name not in waiting and version not in found.versions(name)]
+
+
+def _each(
+    act: Callable[[_Item], _Made],
+    items: Sequence[_Item],
+    at_once: int,
+    done: Callable[[int], object] = _nothing,
+) -> list[_Made]:
+    """Do something for each item, several at a time; after the first refusal no more are begun."""
+    made: list[_Made] = []
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = deque(pool.submit(act, item) for item in items)
+        try:
+            while futures:
+                made.append(futures.popleft().result())
+                done(len(made) - 1)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return made
 
 
 def _list(
@@ -110,7 +208,7 @@ def _list(
         except ConflictError:
             _forget(store, own)
             raise
-        others = [each for each in pending.find(store, trusted) if each not in own and _is_complete(store, each)]
+        others = [each for each in _complete(store, trusted) if each not in own]
         found, listed[len(own) :] = _combined(found, others)
         return found
 
@@ -130,10 +228,16 @@ def _combined(found: Index, others: Sequence[pending.Pending]) -> tuple[Index, l
     return found, added
 
 
-def _is_complete(store: Store, found: pending.Pending) -> bool:
-    """Return whether the objects of a pending record are there, as far as a look at their keys can tell."""
-    there = {key for version in {entry.version for entry in found.entries} for key in store.list(f"{version}/")}
-    return all({entry.key, checksum.key(entry.name, entry.version)} <= there for entry in found.entries)
+def _complete(store: Store, trusted: Trust) -> list[pending.Pending]:
+    """Return the pending records whose objects are there, as far as a look at their keys can tell."""
+    there: dict[str, frozenset[str]] = {}
+
+    def is_there(entry: IndexEntry) -> bool:
+        if entry.version not in there:
+            there[entry.version] = frozenset(store.list(f"{entry.version}/"))
+        return {entry.key, checksum.key(entry.name, entry.version)} <= there[entry.version]
+
+    return [each for each in pending.find(store, trusted) if all(map(is_there, each.entries))]
 
 
 def _forget(store: Store, records: Iterable[pending.Pending]) -> None:
@@ -141,17 +245,19 @@ def _forget(store: Store, records: Iterable[pending.Pending]) -> None:
         store.remove(each.key)
 
 
-def _is_listed(found: Index, entry: IndexEntry) -> bool:
+def _lists(found: Index, entry: IndexEntry) -> bool:
     package = found.package(entry.name)
     return package is not None and any(entry.is_same_file(each) for each in package.entries)
 
 
-def _check_place(store: Store, plans: Iterable[_Plan]) -> None:
+def _check_place(store: Store, before: Index, items: Sequence[Packed | Bundle]) -> None:
     """Refuse to make a channel of a place that has other content.
 
     A channel that has lost its index is not empty; it is complete again when all that lies there is published again.
     """
-    own = tuple(plan.entry.key for plan in plans)
+    if before != Index():
+        return
+    own = tuple(_described(each).key for each in items)
     others = [key for key in _list_keys(store, "") if not key.startswith((*own, "index/"))]
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
@@ -161,28 +267,48 @@ def _check_place(store: Store, plans: Iterable[_Plan]) -> None:
         raise ConflictError(Problem(problem, file=POINTER, hint=hint))
 
 
-def _plan_all(store: Store, bundles: Iterable[Bundle | Path], trusted: Trust) -> tuple[list[_Plan], Index]:
+def _plan_all(
+    store: Store, bundles: Iterable[Bundle | Path | Packed], trusted: Trust, at_once: int
+) -> tuple[list[_Plan], Index]:
     """Check each bundle; return the bundles with what the channel has of them, and its index."""
-    before = index.current(store, trusted)
-    plans: list[_Plan] = []
-    problems: list[Problem] = []
-    there: dict[str, frozenset[str]] = {}
-    for item in bundles:
-        bundle = _open(item)
-        reference.check_name(bundle.manifest.name)
-        reference.check_version(version := bundle.manifest.version)
-        if version not in there:
-            there[version] = frozenset(_list_keys(store, f"{version}/"))
+    before, items = index.current(store, trusted), [_packed(each) for each in bundles]
+    there = _present(store, items)
+
+    def look(packed: Packed | Bundle) -> _Plan | ConflictError:
         try:
-            plans.append(replace(_plan(store, bundle, there[version]), bundle=item))
+            return _plan(store, packed, there[_described(packed).version])
         except ConflictError as error:
-            problems += error.problems
+            return error
+
+    found = _each(look, items, at_once)
+    problems = [problem for each in found if isinstance(each, ConflictError) for problem in each.problems]
     if problems:
         raise ConflictError(*problems)
+    plans = [each for each in found if isinstance(each, _Plan)]
     before.add(*(plan.entry for plan in plans))
-    if before == Index():
-        _check_place(store, plans)
+    _check_place(store, before, items)
     return plans, before
+
+
+def _packed(bundle: Bundle | Path | Packed) -> Packed | Bundle:
+    if not isinstance(bundle, Path):
+        return bundle
+    opened = Bundle.open(regular.read(bundle), what=bundle.name)
+    return Packed(entry=IndexEntry.of(opened), file=bundle)
+
+
+def _described(packed: Packed | Bundle) -> IndexEntry:
+    return packed.entry if isinstance(packed, Packed) else IndexEntry.of(packed)
+
+
+def _present(store: Store, items: Iterable[Packed | Bundle]) -> dict[str, frozenset[str]]:
+    """Check names and versions; return the keys below each version."""
+    versions = set()
+    for entry in map(_described, items):
+        reference.check_name(entry.name)
+        reference.check_version(entry.version)
+        versions.add(entry.version)
+    return {version: frozenset(_list_keys(store, f"{version}/")) for version in sorted(versions)}
 
 
 def _list_keys(store: Store, prefix: str) -> Sequence[str]:
@@ -191,48 +317,42 @@ def _list_keys(store: Store, prefix: str) -> Sequence[str]:
     return ()
 
 
-def _open(bundle: Bundle | Path) -> Bundle:
-    return Bundle.open(regular.read(bundle), what=bundle.name) if isinstance(bundle, Path) else bundle
-
-
-def _plan(store: Store, bundle: Bundle, present: frozenset[str]) -> _Plan:
-    entry = IndexEntry.of(bundle)
+def _plan(store: Store, packed: Packed | Bundle, present: frozenset[str]) -> _Plan:
+    entry = _described(packed)
     if entry.key in present:
-        entry = _published_entry(bundle, store.get(entry.key))
+        entry = _published_entry(entry, store.get(entry.key))
     if (key := checksum.key(entry.name, entry.version)) in present:
         _check_checksum(entry, store.get(key, limit=checksum.LIMIT))
-    return _Plan(bundle=bundle, entry=entry, present=present)
+    return _Plan(packed=packed, entry=entry, present=present)
 
 
 def _write(store: Store, plan: _Plan, attest: Attest) -> tuple[IndexEntry, bool]:
     """Write what is missing of a bundle; return the entry of the file that is there then, and whether any was."""
-    bundle, entry = _open(plan.bundle), plan.entry
+    entry = plan.entry
     if not plan.has_bundle:
         try:
-            store.put(entry.key, bundle.data)
+            store.put(entry.key, plan.data())
         except ConflictError:  # another publisher was faster, maybe with the same tar
-            entry = _published_entry(bundle, store.get(entry.key))
+            entry = _published_entry(entry, store.get(entry.key))
     line = (checksum.key(entry.name, entry.version), checksum.line(entry))
-    known = ((entry.key + end, data) for end, data in attest(bundle, entry).items())
-    missing = [(key, data) for key, data in (line, *known) if key not in plan.present]
+    missing = [(key, data) for key, data in (line, *attest(entry).items()) if key not in plan.present]
     for key, data in missing:
         try:
             store.put(key, data)
-        except ConflictError:
+        except ConflictError:  # what another publisher says of it stays
             if key == line[0]:
                 raise
     return entry, bool(missing) or not plan.has_bundle
 
 
-def _published_entry(bundle: Bundle, published: bytes) -> IndexEntry:
-    """Describe the file that is published under the bundle's key; it must have the same tar."""
-    entry = IndexEntry.of(bundle)
+def _published_entry(entry: IndexEntry, published: bytes) -> IndexEntry:
+    """Describe the file that is published under a bundle's key; it must have the same tar."""
     try:
         tar = Digest.of(archive.decompress(published))
     except IntegrityError as error:
         raise IntegrityError(Problem(f"the published file is damaged: {error}", file=entry.key)) from error
-    if tar != bundle.tar:
-        problem = f"is published with other content: its tar is {tar}, the new one {bundle.tar}"
+    if tar != entry.tar:
+        problem = f"is published with other content: its tar is {tar}, the new one {entry.tar}"
         hint = "a published version never changes: raise the version"
         raise ConflictError(Problem(problem, file=entry.key, hint=hint))
     return replace(entry, digest=Digest.of(published), size=len(published))

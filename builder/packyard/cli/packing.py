@@ -1,0 +1,62 @@
+"""Packing packages to be published: in workers, each bundle a file of a folder, and beside it what is said of it.
+
+So no process has more than a few bundles in memory, however many there are, and keys stay in the process that signs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.build import catalogue
+from packyard.bundle.bundle import Bundle
+from packyard.channel import provenance, sbom
+from packyard.channel.entry import IndexEntry
+from packyard.channel.keys import SigningKey
+from packyard.channel.provenance import Provenance, Source
+from packyard.channel.publish import Attest, Packed
+from packyard.cli import fanout, output
+from packyard.digest import Digest
+from packyard.source import revision
+from packyard.source.workspace import Workspace
+
+_ENTRY, _SBOM = ".entry.json", ".spdx.json"
+
+
+def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
+    """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
+    how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
+    with output.progress(names) as done:
+        built = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)
+    fanout.finish(how.cache_dir, (item.fault for item in built))
+    entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
+    return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
+
+
+def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
+    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
+    at, libraries = revision.find(workspace.root_dir), provenance.installed_libraries()
+
+    def said(entry: IndexEntry) -> dict[str, bytes]:
+        described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
+        made = Provenance(
+            name=entry.name,
+            version=entry.version,
+            file=entry.digest,
+            tar=entry.tar,
+            inputs=inputs,
+            source=Source.of(at, inputs) if at else None,
+            libraries=libraries,
+            sbom=Digest.of(described),
+        )
+        name = (entry.name, entry.version)
+        return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
+
+    return said
+
+
+def _describe(bundle: Bundle) -> dict[str, bytes]:
+    entry = json.dumps(IndexEntry.of(bundle).document()).encode()
+    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle)}
