@@ -45,6 +45,13 @@ def read(what: str) -> bytes:
     return streams.read()
 
 
+def secret(prompt: str) -> str | None:
+    """Ask for a text on the terminal without showing it; None where there is no terminal."""
+    from getpass import getpass
+
+    return getpass(prompt, sys.stderr) if sys.stdin.isatty() else None
+
+
 def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
     if not quiet:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from packyard.channel.keys import SigningKey, is_encrypted
-from packyard.cli import settings
+from packyard.cli import output, settings
 from packyard.errors import UsageError
 
 KEY = "PACKYARD_SIGNING_KEY"
@@ -55,8 +54,7 @@ def new_passphrase() -> bytes:
 
 
 def _ask(prompt: str, hint: str) -> str:
-    from getpass import getpass
-
-    if not sys.stdin.isatty():
+    found = output.secret(prompt)
+    if found is None:
         raise UsageError(f"a passphrase is needed and there is no terminal to ask for it; {hint}")
-    return getpass(prompt, sys.stderr)
+    return found
