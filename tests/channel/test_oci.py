@@ -6,6 +6,7 @@ import json
 import subprocess
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ import pytest
 import requests
 
 import real
+import sample
 from channel.examples import bundle
 from channel.store_contract import StoreContract
 from packyard.bundle import Bundle
-from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError, open_store
+from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError, open_store, transfer
 from packyard.channel.stores.oci import ArtifactAddress, OCIStore, bundle_at
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
@@ -449,3 +451,86 @@ def test_what_oras_pushed_by_hand_is_got_too(registry3: str, tmp_path: Path) -> 
 def test_a_registry_that_is_gone_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="cannot be reached"):
         OCIStore("oci://127.0.0.1:1/models").get(KEY)
+
+
+# Interruptions.
+
+
+def requests_of(monkeypatch: pytest.MonkeyPatch, *, fail_at: int = 0, done: bool = False) -> list[str]:
+    """Return the list that the requests of a publish are added to; one of them fails before, or after, it is done."""
+    asked: list[str] = []
+    send = transfer.send
+
+    def counted(request: transfer.Request) -> transfer.Answer:
+        asked.append(f"{request.method} {request.url}")
+        if len(asked) == fail_at and not done:
+            raise UnavailableError("cut off")
+        answer = send(request)
+        if len(asked) == fail_at:
+            raise UnavailableError("cut off")
+        return answer
+
+    monkeypatch.setattr(transfer, "send", counted)
+    return asked
+
+
+def whole_publish(store: Store) -> None:
+    publish(store)
+    store.put("index/heads/1.json", b"1")
+    store.swap("index/head.json", b"1", None)
+    store.remove("index/heads/1.json")
+
+
+@pytest.mark.parametrize("kind", ["registry3", "registry_with_referrers", "registry_without_deletes"])
+def test_a_publish_that_ends_at_any_request_leaves_nothing_wrong_and_is_completed_by_the_next(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    host = request.getfixturevalue(kind)
+    with pytest.MonkeyPatch.context() as patch:
+        store = OCIStore(anywhere(host))
+        asked = requests_of(patch)
+        whole_publish(store)
+    expected = {key: store.get(key) for key in store.list("")}
+    assert len(expected) == 5
+    cases = [(fail_at, done) for fail_at in range(1, len(asked) + 1) for done in (False, True)]
+    for fail_at, done in sample.some(cases, lambda case: (case[1], *kind_of(asked[case[0] - 1])), of=kind):
+        store = OCIStore(anywhere(host))
+        with pytest.MonkeyPatch.context() as patch:
+            requests_of(patch, fail_at=fail_at, done=done)
+            with pytest.raises(UnavailableError, match="cut off"):
+                whole_publish(store)
+        store = OCIStore(store.address)
+        found = store.list("")
+        assert all(store.get(key) == expected.get(key, b"1") for key in found)
+        publish(store)
+        store.put("index/heads/1.json", b"1")
+        if "index/head.json" not in found:
+            store.swap("index/head.json", b"1", None)
+        store.remove("index/heads/1.json")
+        assert {key: store.get(key) for key in store.list("")} == expected
+        assert len(referrers(store)) == 3, (fail_at, done, asked[fail_at - 1])
+
+
+def kind_of(request: str) -> tuple[str, str]:
+    """Return what a request is for."""
+    method, _, url = request.partition(" ")
+    return method, "".join(
+        part for part in ("/bert/", "/index/", "manifests", "blobs", "upload", "_.", "sha256") if part in url
+    )
+
+
+def referrers(store: OCIStore) -> list[str]:
+    """Return the digests of what a registry, or a tag, lists for the bundle."""
+    digest = str(Digest.of(ask(store, "bert", "manifests/1.2.0_-cpu").content))
+    listed = ask(store, "bert", f"referrers/{digest}")
+    if listed.status_code == 404:
+        listed = ask(store, "bert", f"manifests/{digest.replace(':', '-')}")
+    return sorted(each["digest"] for each in listed.json()["manifests"])
+
+
+def test_publishers_of_one_bundle_at_once_lose_nothing_of_it(store: OCIStore) -> None:
+    stores = [OCIStore(store.address) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(publish, stores))
+    assert store.list("") == sorted([KEY, *(KEY + end for end in ENDS)])
+    assert {store.get(KEY + end) for end in ENDS} == {f"{end} of {KEY}\n".encode() for end in ENDS}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,6 +25,7 @@ from packyard.errors import IntegrityError, PackyardError, Problem, UnavailableE
 _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
 _UPLOADS = 3
 _SMALL = 64 * 1024
+_AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _NOT_DELETED = (400, 403, 405, 501)  # where tags, or manifests, cannot be deleted
 _Found = TypeVar("_Found")
 _NEXT = re.compile(r'\s*<([^>]*)>\s*;[^,]*?\brel="?next"?')
@@ -60,9 +63,18 @@ class Registry:
         return answer.body
 
     def put_manifest(self, repository: str, reference: str, data: bytes, media_type: str) -> Answer:
-        """Write a manifest; what is not taken is an answer too."""
+        """Write a manifest; what is not taken is an answer too.
+
+        Registries refuse some of those that write the same at the same moment: they try again.
+        """
         request = self._request("PUT", repository, f"manifests/{reference}", reference)
-        return self._ask(repository, replace(request, headers={"Content-Type": media_type}, body=data))
+        request = replace(request, headers={"Content-Type": media_type}, body=data)
+        for pause in _PAUSES:
+            answer = self._ask(repository, request)
+            if answer.status not in _AGAIN:
+                return answer
+            time.sleep(random.uniform(pause / 2, pause))
+        return self._ask(repository, request)
 
     def refusal(self, repository: str, reference: str, answer: Answer) -> UnavailableError:
         """Return the error to raise where a manifest is not taken."""

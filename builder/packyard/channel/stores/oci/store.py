@@ -24,6 +24,7 @@ from packyard.channel.stores.store import (
     check_key,
     check_removable,
 )
+from packyard.channel.stores.transfer import Answer
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
@@ -160,7 +161,10 @@ class OCIStore:
         return data
 
     def _write(self, key: str, place: Place, data: bytes, before: Artifact | None) -> Artifact:
-        """Write an object where something, or nothing, was before, and return what is there afterwards."""
+        """Write an object where something, or nothing, was before, and return what is there afterwards.
+
+        Its tag is written last, so that what was interrupted is done again as a whole.
+        """
         repository = self._repository(place)
         subject = self._subject(key, place)
         manifest = artifact.compose(key, place, data, subject)
@@ -168,12 +172,16 @@ class OCIStore:
             self._mark(spelling.name_tag(place.repository))
         self._prepare(repository)
         self._registry.upload(repository, data)
+        if subject:
+            answer = self._put_manifest(repository, Digest.of(manifest), manifest)
+            if "oci-subject" not in answer.headers:
+                self._refer(repository, subject, artifact.listed(manifest))
         answer = self._registry.put_manifest(repository, place.tag, manifest, artifact.MANIFEST_TYPE)
         there = self._artifact(place)
-        if there is None or (answer.status != 201 and there == before):
+        if answer.status != 201 and (there is None or there == before):
             raise self._registry.refusal(repository, place.tag, answer)
-        if subject and "oci-subject" not in answer.headers:
-            self._refer(repository, subject, artifact.listed(manifest))
+        if there is None:
+            raise UnavailableError(Problem("was written, and is not there", file=self._shown(place), hint="run again"))
         return there
 
     def _subject(self, key: str, place: Place) -> Descriptor | None:
@@ -220,10 +228,13 @@ class OCIStore:
                 self._put_manifest(repository, tag, artifact.marker(tag))
             self._known.add(mark)
 
-    def _put_manifest(self, repository: str, tag: str, data: bytes, media_type: str = artifact.MANIFEST_TYPE) -> None:
-        answer = self._registry.put_manifest(repository, tag, data, media_type)
+    def _put_manifest(
+        self, repository: str, reference: str, data: bytes, media_type: str = artifact.MANIFEST_TYPE
+    ) -> Answer:
+        answer = self._registry.put_manifest(repository, reference, data, media_type)
         if answer.status != 201:
-            raise self._registry.refusal(repository, tag, answer)
+            raise self._registry.refusal(repository, reference, answer)
+        return answer
 
     def _places(self, name: str) -> Sequence[Place]:
         return [Place(repository=name, tag=tag) for tag in self._registry.tags(self._address.repository(name))]
