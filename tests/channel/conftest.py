@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +84,13 @@ def toxiproxy() -> Iterator[Toxiproxy]:
 def nginx() -> Path:
     """The web server."""
     return real.program("nginx")
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Hide what this machine says of clouds, proxies and authorities, and the home of whoever runs the tests."""
+    parts = ("AWS_", "AZURE_", "GOOGLE_", "CLOUDSDK_", "STORAGE_EMULATOR", "CA_BUNDLE", "SSL_CERT", "_PROXY")
+    for name in os.environ:
+        if any(part in name.upper() for part in parts):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))

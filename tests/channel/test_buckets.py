@@ -14,17 +14,11 @@ from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, 
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
 ALL, NONE, CREATE = (Promises(create=c, swap=s) for c, s in ((True, True), (False, False), (True, False)))
 
 Opener = Callable[..., Store]
-
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in os.environ:
-        if name.startswith(("AWS_", "AZURE_", "GOOGLE_", "STORAGE_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 def opener(scheme: str, server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from packyard.channel import open_store
-from packyard.errors import InputError
+from packyard.errors import InputError, UnavailableError
 
 
 @pytest.mark.parametrize("address", ["{}", "file://{}", "file://localhost{}"])
@@ -38,3 +40,37 @@ def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str
     with pytest.raises(InputError, match="the address of a channel") as caught:
         open_store(address)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://user:secret@example.com/x", "http://:secret@10.0.0.1"])
+def test_no_password_goes_over_plain_http_to_another_machine(address: str) -> None:
+    with pytest.raises(InputError, match="need TLS, or a server on this machine") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "library"),
+    [("s3://b", "obstore"), ("az://b", "obstore"), ("azure://b", "obstore"), ("gs://b", "google")],
+)
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    address: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] == library or name.rpartition(".")[2] in ("s3", "azure", "gcs", "bucket"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(
+        UnavailableError, match=r"what .*:// needs is not installed \(pip install 'packyard\[cloud\]'\)"
+    ):
+        open_store(address)
+
+
+def test_what_a_directory_needs_is_there_without_libraries_for_clouds() -> None:
+    program = (
+        "import sys; sys.modules.update(obstore=None, google=None, requests=None)\n"
+        "from packyard.channel.stores import open_store, probe\n"
+        "print(probe(open_store('nowhere')), open_store('http://localhost').promises)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("", 0)

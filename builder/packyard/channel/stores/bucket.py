@@ -57,7 +57,7 @@ _METADATA = "169.254.169.254"  # where clouds give credentials to their machines
 _REASONS = (
     (r"InvalidCertificate|CertificateError|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted"),
     (r"kind: Timeout|TimedOut", "the server did not answer in time"),
-    (r"ProxyConnect|proxy|tunnel", "the proxy cannot be reached, or refuses"),
+    (r"ProxyConnect|ProxyAuth|Tunnel", "the proxy cannot be reached, or refuses"),
     (r"kind: Connect|dns error", "the server cannot be reached"),
     (r"IncompleteMessage|IncompleteBody|UnexpectedEof|ConnectionReset|Body", "the server closed the connection early"),
     (r"Parse|Header|NoContentRange|invalid", "the server sent an invalid response"),
@@ -244,13 +244,14 @@ def client(patience: float, *variables: str, allow_http: bool) -> dict[str, Any]
             options["root_certificate"] = Path(file).read_bytes()
         except OSError as error:
             raise InputError(Problem(f"cannot be read: {error.strerror}", file=file)) from error
-    pause, longest = timedelta(seconds=_PAUSE), timedelta(seconds=_LONGEST_PAUSE)
+    # The last failure has to be told before the deadline of the call.
+    pause, longest = timedelta(seconds=_PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
         "client_options": options,
         "retry_config": {
             "max_retries": _ATTEMPTS,
-            "retry_timeout": timedelta(seconds=patience),
-            "backoff": {"init_backoff": pause, "max_backoff": longest, "base": 2},
+            "retry_timeout": timedelta(seconds=patience / 2),
+            "backoff": {"init_backoff": min(pause, longest), "max_backoff": longest, "base": 2},
         },
     }
 
@@ -310,7 +311,8 @@ def _refusal(place: str, error: Exception) -> Exception:
         return unavailable(f"the server redirects ({said})", "check the region and the endpoint of the bucket")
     if status:
         return unavailable(f"the server answers {said}", "try again later")
+    detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
     for pattern, reason in _REASONS:
-        if re.search(pattern, text):
+        if re.search(pattern, detail):
             return unavailable(reason)
     return unavailable(f"the transfer failed ({type(error).__name__})")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -99,12 +101,14 @@ class GCSStore:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         if folder := prefix.rpartition("/")[0]:
             check_key(folder)
-        keys, page = list[str](), ""
+        keys, page, end = list[str](), "", time.monotonic() + self._patience
         base = self._name("")
         while True:
             asked = {"prefix": base + prefix, "fields": "items(name),nextPageToken", "pageToken": page}
             request = self._of_list(asked)
-            answer = transfer.send(request)
+            if time.monotonic() > end:
+                raise request.late()
+            answer = transfer.send(replace(request, patience=end - time.monotonic()))
             if answer.status != 200:
                 raise self._refusal(request, answer)
             document = _document(request, answer)
@@ -220,9 +224,10 @@ class GCSStore:
             return None
         try:
             return within(self._patience, lambda: google.auth.default(scopes=[_SCOPE]))[0]
-        except google.auth.exceptions.DefaultCredentialsError:
-            return None
-        except (google.auth.exceptions.GoogleAuthError, OverdueError, OSError, ValueError):
+        except (google.auth.exceptions.GoogleAuthError, OverdueError, OSError, ValueError) as error:
+            named = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+            if isinstance(error, google.auth.exceptions.DefaultCredentialsError) and not named:
+                return None
             raise UnavailableError(Problem("Google's credentials cannot be read", hint=f"log in: {_LOGIN}")) from None
 
     def _name(self, key: str) -> str:

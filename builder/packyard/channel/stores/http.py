@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from packyard.channel.stores.store import PATIENCE, NotFoundError, Promises, check_key
+from packyard.channel.stores.wire import may_have_secrets
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
@@ -30,6 +31,9 @@ class HTTPStore:
         host = parts.netloc.rpartition("@")[2]
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         self._credentials = (user, password) if user or password else None
+        if self._credentials and not may_have_secrets(f"{parts.scheme}://{host}"):
+            hint = "write https://, or put them into no address"
+            raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
         self._base = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/"
         self._patience = patience
 
