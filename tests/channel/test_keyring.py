@@ -154,3 +154,9 @@ def test_a_file_name_with_signs_gives_no_line_to_the_file(ring: Keyring) -> None
     found = ring.trust(PEM, file="dir/a\nChannel: evil.pem")
     assert (found.name, found.channels) == ("key", ())
     assert ring.trusted() == [found]
+
+
+def test_an_address_with_a_line_break_is_refused(ring: Keyring) -> None:
+    with pytest.raises(InputError, match="is not the address of a channel"):
+        ring.trust(PEM, file="a.pem", channel="https://example.com\nName: x")
+    assert ring.trusted() == []

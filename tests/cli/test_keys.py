@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from running import COMMAND, done, environment, packyard
 
 UNSET = ("PACKYARD_KEY_PASSPHRASE", "PACKYARD_SIGNING_KEY", "PACKYARD_CHANNEL")
@@ -122,3 +123,24 @@ def test_config_refuses_a_field_that_nobody_knows(home: Path) -> None:
     process = packyard("config")
     assert process.returncode == 1
     assert "config.yaml:1:1: chanel: is not a known key (did you mean 'channel'?)" in process.stderr
+
+
+def test_the_configuration_requires_one_of_its_keys_for_a_channel(home: Path, tmp_path: Path) -> None:
+    def publish(name: str) -> Path:
+        done("keys", "new", name, "--no-passphrase")
+        done("keys", "trust", home / "keys" / f"{name}.pub.pem")
+        done("publish", "--version", "1.0", "--to", tmp_path / name, "--key", name, "--workspace", source)
+        return tmp_path / name / "1.0/p.tar.gz"
+
+    source = tiny.workspace(tmp_path / "source")
+    ours, theirs = publish("ours"), publish("theirs")
+    assert "signed by theirs" in done("verify", theirs, "--from", tmp_path / "theirs")
+    rows = {row["name"]: row["id"] for row in json.loads(done("keys", "list", "-o", "json"))}
+    (home / "config.yaml").write_text(f"trust:\n  {tmp_path}/theirs/: [{rows['ours']}]\n")
+    process = packyard("verify", theirs, "--from", tmp_path / "theirs")
+    assert process.returncode == 1
+    assert f"is signed by {rows['theirs']}, which you do not trust" in process.stderr
+    assert "signed by ours" in done("verify", ours, "--from", tmp_path / "ours")
+    shown = {row["name"]: row for row in json.loads(done("config", "-o", "json"))}
+    expected = {"name": f"trust {tmp_path}/theirs", "value": rows["ours"], "origin": f"{home}/config.yaml:2"}
+    assert shown[f"trust {tmp_path}/theirs"] == expected

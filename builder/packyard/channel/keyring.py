@@ -100,6 +100,8 @@ class Keyring:
 
     def trust(self, data: bytes, *, file: str, channel: str = "") -> TrustedKey:
         """Trust the public key in a PEM file, for one more channel, or for all."""
+        if not channel.isprintable():
+            raise InputError(Problem(f"{channel[:80]!r} is not the address of a channel"))
         known = {each.key.id: each for each in self.trusted()}
         key = PublicKey.parse(data, file=file)
         if key.id in self.revoked():
