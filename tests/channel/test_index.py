@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import real
-from channel.examples import CountingStore, bundle, write_head
+from channel.examples import CountingStore, OvertakenStore, bundle, entry, write_head
 from packyard.bundle import record
 from packyard.bundle.reference import Reference
 from packyard.channel import fetch, flat, head, index, nodes, publish
@@ -26,13 +26,6 @@ from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
-
-
-def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> IndexEntry:
-    return IndexEntry(
-        name=name, version=version, tar=Digest.of(b"tar" + content), digest=Digest.of(content), size=len(content)
-    )
-
 
 ENTRIES = [entry("bert", "1.9"), entry("bert", "1.10"), entry("bert", "1.11-rc1"), entry("resnet", "v2.7.0")]
 INDEX = Index().add(*ENTRIES)
@@ -353,18 +346,6 @@ def test_recording_nothing_new_writes_nothing(store: DirectoryStore) -> None:
     index.record(store, ENTRIES)
     index.record(store, [])
     assert store.list("") == before
-
-
-class OvertakenStore(DirectoryStore):
-    """Others are faster for the first few heads."""
-
-    overtakes = 3
-
-    def put(self, key: str, data: bytes) -> None:
-        if self.overtakes and key.startswith(head.FOLDER):
-            self.overtakes -= 1
-            index.record(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
-        super().put(key, data)
 
 
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "build": run("build", NAME, *workspace, "--version", "1.0.0", "--out", out),
         "build --kustomization": run("build", NAME, *workspace, "--out", tmp_path / "plain", "--kustomization"),
         "publish": run("publish", NAME, *workspace, "--version", "1.0.0", "--to", channel),
+        "promote": run("promote", channel, tmp_path / "public", f"{NAME}@1.0.0"),
+        "search": run("search", "mnist", "--from", channel),
+        "reindex": run("reindex", channel),
         "list": run("list"),
         "list --from": run("list", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
@@ -64,8 +67,11 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
         "rebuild": run("rebuild", "--verify", out / f"{NAME}.tar.gz", "--source", real.REPOSITORY),
         "config": run("config"),
-        "keys": run("keys", "trust", key),
     }
+    results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--in", channel)
+    (channel / "1.0.0" / f"{NAME}.tar.gz").unlink()
+    results["fsck"] = run("fsck", channel)
+    results["keys"] = run("keys", "trust", key)
     (tmp_path / NAME / "LICENSE").unlink()
     results["verify DIR"] = run("verify", tmp_path / NAME)
     use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"

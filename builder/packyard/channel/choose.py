@@ -11,8 +11,6 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.package import Package
 from packyard.errors import InputError, Problem
 
-_NAMED = 5  # versions that a message names
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
@@ -41,10 +39,7 @@ def choose(package: Package, asked: Reference) -> Choice:
 
 
 def _exact(package: Package, version: str) -> Choice:
-    entry = package.find(version)
-    if entry is None:
-        problem = f"the channel has no version {version!r} of {package.name}"
-        raise InputError(Problem(problem, hint=f"it has {_versions(package.entries)}"))
+    entry = package.get(version)
     why = "the version that was asked for"
     return Choice(entry=entry, why=why if version == entry.version else f"{why}, {version}, in its published spelling")
 
@@ -54,13 +49,13 @@ def _by_digest(package: Package, asked: Reference) -> Choice:
         if asked.digest in (entry.digest, entry.tar):
             return Choice(entry=entry, why=f"its {'file' if asked.digest == entry.digest else 'tar'} has that digest")
     problem = f"no version of {package.name} has the digest {asked.digest}"
-    raise InputError(Problem(problem, hint=f"it has {_versions(package.entries)}"))
+    raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))
 
 
 def _nothing(package: Package, asked: Reference, fitting: Sequence[IndexEntry]) -> Problem:
     if not fitting:
         problem = f"no version of {package.name} is in {asked.choice}"
-        return Problem(problem, hint=f"it has {_versions(package.entries)}")
+        return Problem(problem, hint=f"it has {package.last_versions()}")
     last = fitting[-1]
     problem = f"every version of {asked} is yanked: {last.version}: {last.yanked}"
     return Problem(problem, hint=f"to get one all the same, ask for it: {last}")
@@ -75,7 +70,3 @@ def _why(asked: Reference, entry: IndexEntry, fitting: Sequence[IndexEntry]) -> 
     elif not is_range and any(reference.order(each.version) > reference.order(entry.version) for each in fitting):
         why += " that is not a pre-release"
     return why
-
-
-def _versions(entries: Sequence[IndexEntry]) -> str:
-    return ", ".join(entry.version for entry in reversed(entries[-_NAMED:]))

@@ -6,6 +6,8 @@ Digests do not prove that the channel itself is honest: that is for signatures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.reference import Reference
 from packyard.channel import checksum, index
@@ -26,20 +28,29 @@ def resolve(store: Store, asked: Reference, *, trusted: Trust = NOBODY, memory: 
     return choose(index.read(store, trusted, memory).named(asked.name), asked)
 
 
-def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
+def fetch(
+    store: Store,
+    reference: str,
+    *,
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+    tell: Callable[[Choice], object] = lambda _: None,
+) -> Bundle:
     """Fetch what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, and verify it; size and digest come first.
 
+    ``tell`` is called with what was chosen, before it is fetched.
     Raises `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
     that are not what it lists.
     """
     asked = Reference.parse(reference)
     try:
-        entry = resolve(store, asked, trusted=trusted, memory=memory).entry
+        choice = resolve(store, asked, trusted=trusted, memory=memory)
     except MissingStoreError:
         raise
     except NotFoundError:
         return _fetch_without_index(store, asked)
-    return get(store, entry)
+    tell(choice)
+    return get(store, choice.entry)
 
 
 def get(store: Store, entry: IndexEntry) -> Bundle:

@@ -23,7 +23,7 @@ from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
 from packyard.channel.tree import Node
 from packyard.digest import Digest
-from packyard.errors import ConflictError, IntegrityError, Problem, UnavailableError
+from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.files import atomic, regular
 
 POINTER = "index/head.json"
@@ -178,6 +178,14 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
     if memory and head.number > known.number:
         memory.write(head)
     return head
+
+
+def check_keys(keys: Sequence[SigningKey], trusted: Trust) -> None:
+    """Refuse to write to a channel what we would refuse to read there."""
+    if trusted.is_required and not any(trusted.get(key.public.id) for key in keys):
+        signed = f"signed by {keys[0].public.id}, which you do not trust for this channel" if keys else "not signed"
+        hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
+        raise InputError(Problem(f"what you publish would be {signed}", hint=hint))
 
 
 def create(store: Store, head: Head, keys: Sequence[SigningKey]) -> Head:

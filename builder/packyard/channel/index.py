@@ -87,14 +87,15 @@ class Index:
     def packages(self) -> Iterator[Package]:
         """Yield every package, sorted by name."""
         for name, digest in tree.scan(self.head.packages, self.nodes.node):
-            yield self._package(name, digest)
+            yield self.record(name, digest)
 
     def package(self, name: str) -> Package | None:
         """Return a package, or None if there is none of that name."""
         digest = tree.get(self.head.packages, name, self.nodes.node)
-        return None if digest is None else self._package(name, digest)
+        return None if digest is None else self.record(name, digest)
 
-    def _package(self, name: str, digest: object) -> Package:
+    def record(self, name: str, digest: object) -> Package:
+        """Return the record of a package, which the map has under a name."""
         package = self.nodes.package(Digest.parse(str(digest)))
         if package.name != name:
             raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
@@ -107,6 +108,13 @@ class Index:
             return None if value is None else Release.parse(value)
         except FaultError as fault:
             raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"release {version}")) from fault
+
+    def released(self, version: str) -> Release:
+        """Return the release of a version, or raise `InputError`."""
+        release = self.release(version)
+        if release is None:
+            raise InputError(f"the channel has no release {version!r}")
+        return release
 
     def versions(self, name: str) -> tuple[str, ...]:
         """Return the versions of a name, the oldest first."""
@@ -157,10 +165,7 @@ class Index:
 
     def close(self, version: str) -> Index:
         """Return the index in which the release of a version is closed."""
-        release = self.release(version)
-        if release is None:
-            raise InputError(f"the channel has no release {version!r}")
-        return self._with([], {reference.canonical(version): replace(release, closed=True)})
+        return self._with([], {reference.canonical(version): replace(self.released(version), closed=True)})
 
     def revoke(self, key_id: Digest) -> Index:
         """Return the index that revokes a key, for all who read it."""

@@ -18,6 +18,8 @@ from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
 FOLDER = "index/nodes/"
+#: The message where a file is not there.
+MISSING = "is missing"
 _CACHED = 256
 _AT_ONCE = 8
 
@@ -25,6 +27,11 @@ _AT_ONCE = 8
 def key(digest: Digest) -> str:
     """Return the key of a node's file."""
     return f"{FOLDER}{digest.hex[:2]}/{digest.hex[2:]}.json"
+
+
+def digest(key: str) -> Digest:
+    """Return the digest that a key in the folder names."""
+    return Digest("sha256:" + key.removeprefix(FOLDER).removesuffix(".json").replace("/", ""))
 
 
 class Nodes:
@@ -87,7 +94,7 @@ class Nodes:
         except MissingStoreError:
             raise
         except (NotFoundError, TooLongError) as error:
-            problem = "is larger than a node of an index" if isinstance(error, TooLongError) else "is missing"
+            problem = "is larger than a node of an index" if isinstance(error, TooLongError) else MISSING
             hint = "ask whoever publishes there for: packyard fsck CHANNEL"
             raise IntegrityError(Problem(problem, file=key(digest), hint=hint)) from error
         raise KeyError(digest)

@@ -18,8 +18,9 @@ from packyard.bundle import record, reference
 from packyard.bundle.record import FaultError, Record
 from packyard.channel.entry import IndexEntry
 from packyard.digest import Digest
-from packyard.errors import ConflictError, Problem
+from packyard.errors import ConflictError, InputError, Problem
 
+_NAMED = 5  # versions in a message
 _SHARED = ("useCases", "model", "description")
 
 
@@ -89,6 +90,18 @@ class Package:
                 if same(version, entry.version):
                     return entry
         return None
+
+    def get(self, version: str) -> IndexEntry:
+        """Return what `find` finds, or raise `InputError` with the versions that there are."""
+        entry = self.find(version)
+        if entry is None:
+            problem = f"the channel has no version {version!r} of {self.name}"
+            raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
+        return entry
+
+    def last_versions(self) -> str:
+        """Return the last few versions, the newest first, for a message."""
+        return ", ".join(entry.version for entry in reversed(self.entries[-_NAMED:]))
 
     def add(self, entry: IndexEntry) -> Package:
         """Return the package with one more version, or the same; a `ConflictError` says what is in the way."""

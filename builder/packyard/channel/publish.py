@@ -23,9 +23,8 @@ from typing import Literal, TypeVar
 
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, index, lease, pending
+from packyard.channel import checksum, head, index, lease, pending
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import POINTER
 from packyard.channel.index import Index
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import MissingStoreError, Store
@@ -97,6 +96,7 @@ def publish(
     ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
     """
+    head.check_keys(keys, trusted)
     with lease.exclusive(store) as check:
 
         def commit(change: Callable[[Index], Index]) -> Index:
@@ -264,7 +264,7 @@ def _check_place(store: Store, before: Index, items: Sequence[Packed | Bundle]) 
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
         problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
         hint = "bring the index back with packyard reindex, or choose a folder that is empty"
-        raise ConflictError(Problem(problem, file=POINTER, hint=hint))
+        raise ConflictError(Problem(problem, file=head.POINTER, hint=hint))
 
 
 def _plan_all(

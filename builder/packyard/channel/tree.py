@@ -100,7 +100,7 @@ def get(root: Node, key: str, read: Read) -> object | None:
             return None
         if not node.level:
             return node.values[place] if node.keys[place] == key else None
-        node, after = _child(node, place, after, read), node.keys[place - 1] if place else after
+        node, after = child(node, place, after, read), node.keys[place - 1] if place else after
 
 
 def scan(root: Node, read: Read, prefix: str = "") -> Iterator[Entry]:
@@ -114,7 +114,7 @@ def scan(root: Node, read: Read, prefix: str = "") -> Iterator[Entry]:
 def _from(node: Node, start: str, after: str, read: Read) -> Iterator[Entry]:
     for place in range(bisect_left(node.keys, start), len(node.keys)):
         if node.level:
-            yield from _from(_child(node, place, after, read), start, node.keys[place - 1] if place else after, read)
+            yield from _from(child(node, place, after, read), start, node.keys[place - 1] if place else after, read)
         else:
             yield node.keys[place], node.values[place]
 
@@ -191,7 +191,7 @@ def _find(root: Node, level: int, key: str, read: Read) -> tuple[Node, bool]:
     while node.level > level:
         place = min(bisect_left(node.keys, key), len(node.keys) - 1)
         is_last = is_last and place == len(node.keys) - 1
-        node, after = _child(node, place, after, read), node.keys[place - 1] if place else after
+        node, after = child(node, place, after, read), node.keys[place - 1] if place else after
     return node, is_last
 
 
@@ -201,7 +201,7 @@ def _lowest(root: Node, read: Read) -> Node:
         entries: list[Entry] = []
         size = 0
         for place in range(len(root.keys)):
-            below = list(_child(root, place, "", read).entries())
+            below = list(child(root, place, "", read).entries())
             size += sum(map(_size, below))
             if size > FULL:
                 return root
@@ -210,7 +210,7 @@ def _lowest(root: Node, read: Read) -> Node:
     return root
 
 
-def _child(node: Node, place: int, after: str, read: Read) -> Node:
+def child(node: Node, place: int, after: str, read: Read) -> Node:
     """Read a node, and check that it is what its entry says; its keys come after ``after``, or the entry before."""
     digest = Digest(str(node.values[place]))
     child = read(digest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packyard import __version__
 from packyard.bundle.bundle import Bundle
@@ -16,6 +17,9 @@ from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError
+
+if TYPE_CHECKING:
+    from packyard.channel.choose import Choice
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _fetch(channel: str, reference: str) -> Bundle:
     from packyard.channel.fetch import fetch
+    from packyard.cli import settings
     from packyard.cli.channels import open_channel
 
-    return fetch(open_channel(channel), reference)
+    def tell(choice: Choice) -> None:
+        if choice.entry.yanked:
+            output.warning(f"{choice.entry} is yanked: {choice.entry.yanked}")
+        if reference != str(choice.entry):
+            output.note(f"{reference} is {choice.entry.version}: {choice.why}")
+
+    store = open_channel(channel)
+    return fetch(store, reference, trusted=settings.trust(channel), memory=settings.memory(channel), tell=tell)
 
 
 def _carried(reference: str) -> Bundle:

@@ -19,6 +19,7 @@ from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
     "list": ("list", "list the packages of a channel, or of the catalogue"),
+    "search": ("search", "search a channel by words"),
     "get": ("get", "fetch a package, verify it and unpack it"),
     "setters": ("setters", "list the setters of a package, and which must be set"),
     "set": ("set", "set values; no other byte of the package changes"),
@@ -30,6 +31,10 @@ VERBS = {
     "lint": ("lint", "report what is wrong with packages"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
+    "promote": ("promote", "publish in one channel what another one has"),
+    "yank": ("yank", "say that nobody should use a published version any more, and why"),
+    "fsck": ("fsck", "check every file of a channel"),
+    "reindex": ("reindex", "make the index of a channel again"),
     "verify": ("verify", "check a tarball or an untarred package, and who made it"),
     "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),

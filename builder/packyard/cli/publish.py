@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import reference
-from packyard.channel import index, lease
+from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import SigningKey, Trust
 from packyard.channel.publish import Packed, join, missing, preview, publish
@@ -148,9 +148,7 @@ def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False
 
 def _close(target: _Target, arguments: argparse.Namespace) -> int:
     if arguments.close:
-        with lease.exclusive(target.store) as check:
-            index.commit(target.store, lambda found: found.close(arguments.version), keys=target.keys,
-                         trusted=target.trusted, check=check)  # fmt: skip
+        close(target.store, arguments.version, keys=target.keys, trusted=target.trusted)
         output.note(f"the release {arguments.version} is closed")
     return 0
 

@@ -1,0 +1,51 @@
+"""Closing a release: nothing is published in it any more.
+
+index/closed/<release>.json    the record, an immutable envelope: an index can be made again with it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from packyard.bundle import record, reference
+from packyard.channel import envelope, head, index, lease
+from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.stores import NotFoundError, Store
+from packyard.errors import IntegrityError, Problem
+
+FOLDER = "index/closed/"
+TYPE = "application/vnd.packyard.close+json"
+_LIMIT = 64 * 1024
+
+
+def key(version: str) -> str:
+    """Return the key of a record; a release is closed by the name of its folder."""
+    return f"{FOLDER}{version}.json"
+
+
+def is_closed(store: Store, version: str, trusted: Trust) -> bool:
+    """Return whether there is the record of a release."""
+    place = key(version)
+    try:
+        data = store.get(place, limit=_LIMIT)
+    except NotFoundError:
+        return False
+    payload = envelope.open(data, TYPE, trusted, file=place).payload
+    read = record.checked(reference.check_version)
+    found = record.parse(payload, lambda fields: fields.take("version", read), kind="Closed", file=place)
+    if found != version:
+        raise IntegrityError(Problem(f"is about the release {found}", file=place))
+    return True
+
+
+def close(store: Store, version: str, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> bool:
+    """Close the release of a version, and return whether it was open."""
+    head.check_keys(keys, trusted)
+    index.read(store, trusted)  # there has to be one
+    with lease.hold(store) as held:
+        release = index.read(store, trusted).released(version)
+        if not is_closed(store, release.spelling, trusted):
+            document = {"apiVersion": record.API_VERSION, "kind": "Closed", "version": release.spelling}
+            store.put(key(release.spelling), envelope.sign(record.to_bytes(document), TYPE, keys))
+        index.commit(store, lambda found: found.close(version), keys=keys, trusted=trusted, check=held.check)
+    return not release.closed

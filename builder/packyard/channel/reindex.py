@@ -1,0 +1,147 @@
+"""Making an index again, from the bundles of a channel, their checksums, and the records of what is yanked and closed.
+
+The same channel gives the same nodes as publishing did. The head is new: it has the next number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
+
+from packyard.bundle import reference
+from packyard.bundle.bundle import Bundle
+from packyard.channel import checksum, close, head, lease, provenance, yank
+from packyard.channel.entry import IndexEntry
+from packyard.channel.head import Head
+from packyard.channel.index import Index, Release
+from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.nodes import Nodes
+from packyard.channel.package import Package
+from packyard.channel.stores import NotFoundError, Store
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, PackyardError, Problem
+
+_BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
+_HEAD = re.compile(rf"{head.FOLDER}([1-9][0-9]*)\.json")
+
+
+def reindex(
+    store: Store,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    done: Callable[[str], object] = lambda _: None,
+) -> tuple[Index, list[str]]:
+    """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
+
+    A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
+    changes: an index without it would hide that. ``done`` is told of each bundle.
+    """
+    head.check_keys(keys, trusted)
+    if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
+        raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
+    with lease.hold(store) as held:
+        there = store.list("")
+        listed, skipped = bundles(there)
+        nodes = Nodes(store, writes_at_once=True)
+        made = Index.build(_packages(store, listed, trusted, done), _releases(store, listed, trusted), nodes)
+        number, history, revoked = _before(store, there, trusted)
+        held.check()
+        following = replace(made.head, number=number, history=history, revoked=revoked)
+        return replace(made, head=head.create(store, following, keys)), skipped
+
+
+def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the names and versions of the bundles among keys, sorted by name, and the keys that have no checksum."""
+    known, found, skipped = frozenset(there), list[tuple[str, str]](), list[str]()
+    for key in there:
+        match = _BUNDLE.fullmatch(key)
+        with suppress(PackyardError):
+            if match is None or match["version"] == "index":
+                continue
+            reference.check_name(match["name"])
+            reference.check_version(match["version"])
+            if checksum.key(match["name"], match["version"]) in known:
+                found.append((match["name"], match["version"]))
+            else:
+                skipped.append(key)
+    return sorted(found, key=lambda each: (each[0], reference.order(each[1]))), skipped
+
+
+def read(store: Store, name: str, version: str, trusted: Trust) -> IndexEntry:
+    """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
+    place, line = f"{version}/{name}.tar.gz", checksum.key(name, version)
+    data = store.get(place)
+    checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
+    bundle = Bundle.open(data, what=place)
+    if (bundle.manifest.name, bundle.manifest.version) != (name, version):
+        problem = f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}"
+        raise IntegrityError(Problem(problem, file=place))
+    _check_provenance(store, bundle, trusted)
+    entry = IndexEntry.of(bundle)
+    yanked = yank.read(store, entry, trusted)
+    return replace(entry, yanked=yanked.reason) if yanked else entry
+
+
+def _check_provenance(store: Store, bundle: Bundle, trusted: Trust) -> None:
+    place = provenance.key(bundle.manifest.name, bundle.manifest.version)
+    try:
+        data = store.get(place, limit=provenance.LIMIT)
+    except NotFoundError as error:
+        if trusted.is_required:
+            raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=place)) from error
+        return
+    made, _ = provenance.open(data, trusted, file=place)
+    made.check(bundle, file=place)
+
+
+def _packages(
+    store: Store, listed: Sequence[tuple[str, str]], trusted: Trust, done: Callable[[str], object]
+) -> Iterator[Package]:
+    """Read the bundles of one package after another; say of all that are damaged what is wrong."""
+    problems: list[Problem] = []
+    for name, own in groupby(listed, key=lambda each: each[0]):
+        entries = []
+        for _, version in own:
+            try:
+                entries.append(read(store, name, version, trusted))
+            except IntegrityError as error:
+                problems += error.problems
+            done(f"{name}@{version}")
+        yield Package(name=name, entries=tuple(entries))
+    if problems:
+        raise IntegrityError(*problems)
+
+
+def _releases(store: Store, listed: Sequence[tuple[str, str]], trusted: Trust) -> Mapping[str, Release]:
+    """Return the releases; where a version has two spellings, which packyard 0.1.0 let pass, the first is its name."""
+    found: dict[str, Release] = {}
+    for version in sorted({version for _, version in listed}):
+        canonical = reference.canonical(version)
+        if canonical not in found:
+            found[canonical] = Release(spelling=version, closed=close.is_closed(store, version, trusted))
+    return found
+
+
+def _before(store: Store, there: Sequence[str], trusted: Trust) -> tuple[int, dict[int, Digest], tuple[str, ...]]:
+    """Return the next head's number, its history, and the keys that the last head revokes."""
+    last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
+    if head.POINTER in there:
+        with suppress(IntegrityError):
+            last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
+    history = {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
+    revoked: tuple[str, ...] = ()
+    with suppress(IntegrityError):  # a damaged head says nothing that counts
+        revoked = Head.parse(_head(store, last), trusted, file=head.key(last)).revoked if last else ()
+    return last + 1, history, revoked
+
+
+def _head(store: Store, number: int) -> bytes:
+    try:
+        return store.get(head.key(number), limit=head.LIMIT)
+    except NotFoundError as error:
+        hint = "bring it back: users who remember it would take a new index for a forgery"
+        raise IntegrityError(Problem("is missing", file=head.key(number), hint=hint)) from error

@@ -1,0 +1,41 @@
+"""Publish in one channel what another one has: the same bytes, with their provenance.
+
+packyard promote FROM TO NAME@VERSION...
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.channel.promote import promote
+from packyard.cli import arguments as shared
+from packyard.cli import output, settings, signing
+from packyard.cli.channels import open_channel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("source", metavar="FROM", help="the channel that has the packages")
+    parser.add_argument("target", metavar="TO", help="the channel that gets them")
+    parser.add_argument("references", metavar="NAME@VERSION", nargs="+")
+    signing.add_argument(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Promote all of them, or none."""
+    done = promote(
+        open_channel(arguments.source),
+        open_channel(arguments.target),
+        arguments.references,
+        keys=signing.keys(arguments.key),
+        source_trust=settings.trust(arguments.source),
+        memory=settings.memory(arguments.source),
+        trusted=settings.trust(arguments.target),
+    )
+    if arguments.output == "json":
+        output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
+        return 0
+    for entry, status in done:
+        output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
+    return 0

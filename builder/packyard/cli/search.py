@@ -1,0 +1,45 @@
+"""Search a channel by words in names, models, categories and descriptions; a package has to have all of them.
+
+A word finds what begins with it: `packyard search resnet fp32 train`.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.channel import index
+from packyard.channel.search import MOST, search
+from packyard.cli import arguments as shared
+from packyard.cli import output, settings
+from packyard.cli.channels import open_channel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("words", metavar="WORD", nargs="+")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    shared.add_output(parser)
+    shared.add_wide(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the packages that were found, a row for each; 1 if there is none."""
+    address = settings.required_channel(arguments.channel).value
+    listed = index.read(open_channel(address), settings.trust(address), settings.memory(address))
+    found = search(listed, arguments.words)
+    versions = [each.latest.version if each.latest else "" for each in found.packages]
+    if arguments.output == "json":
+        output.json_result(
+            [
+                {"name": each.name, "version": version, "model": dict(each.model), "description": each.description}
+                for each, version in zip(found.packages, versions, strict=True)
+            ]
+        )
+    elif found.packages:
+        rows = [(each.name, version, each.description) for each, version in zip(found.packages, versions, strict=True)]
+        output.table(("NAME", "LATEST", "DESCRIPTION"), rows, wide=arguments.wide, prose=1)
+    if not found.is_all:
+        output.note(f"there may be more than these: at most {MOST} are shown; give more words")
+    elif not found.packages:
+        output.note("no package has all of these words")
+    return int(not found.packages)

@@ -1,0 +1,280 @@
+"""Looking for what is altered, missing or extra in a channel; making an index again; and removing what is left over."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import real
+import sample
+from channel.examples import OvertakenStore, bundle, entry, lose_index
+from packyard.channel import fetch, fsck, head, index, lease, nodes, pending, provenance, publish, sbom
+from packyard.channel.close import close
+from packyard.channel.entry import IndexEntry
+from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.nodes import Nodes
+from packyard.channel.provenance import Provenance
+from packyard.channel.reindex import reindex
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.tree import Node
+from packyard.channel.yank import yank
+from packyard.digest import Digest
+from packyard.errors import ConflictError, IntegrityError, PackyardError
+
+KEY = SigningKey.new()
+TRUSTED = Trust.of(KEY.public)
+BUNDLES = [
+    bundle(name, version, f"# {name}\n\nTrains {name}.\n") for name in ("bert", "gpt") for version in ("1.0", "1.1")
+]
+#: So many words that their map has several nodes.
+MORE = [
+    bundle(f"more-{number}", "1.1", " ".join(f"{chr(97 + n // 26)}{chr(97 + n % 26)}{number}" for n in range(60)))
+    for number in range(20)
+]
+
+
+def attest(entry: IndexEntry) -> dict[str, bytes]:
+    """Return the SBOM and the provenance of a bundle that was made here."""
+    (made,) = (each for each in (*BUNDLES, *MORE) if str(IndexEntry.of(each)) == str(entry))
+    described = sbom.to_bytes(made)
+    proved = Provenance.of(made, {"a": Digest.of(b"")}, None, file=entry.digest, sbom=described)
+    return {
+        sbom.key(entry.name, entry.version): described,
+        provenance.key(entry.name, entry.version): proved.to_bytes([KEY]),
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A channel of which nothing is wrong, with all that there may be."""
+    folder = tmp_path_factory.mktemp("whole")
+    store = DirectoryStore(folder)
+    for each in BUNDLES:
+        publish(store, [each], attest=attest, keys=[KEY], trusted=TRUSTED)
+    publish(store, MORE, attest=attest, keys=[KEY])
+    yank(store, "bert@1.1", "diverges", keys=[KEY], trusted=TRUSTED)
+    close(store, "1.0", keys=[KEY], trusted=TRUSTED)
+    return folder
+
+
+@pytest.fixture
+def store(whole: Path, tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(Path(shutil.copytree(whole, tmp_path / "channel")))
+
+
+def found(store: DirectoryStore, trusted: Trust = TRUSTED) -> list[tuple[str, str]]:
+    return [(each.kind, each.key) for each in fsck.check(store, trusted)]
+
+
+def node_keys(store: DirectoryStore) -> set[str]:
+    return set(store.list("index/nodes/"))
+
+
+def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
+    assert index.read(store).head.words.level == 1
+    assert list(fsck.check(store, TRUSTED)) == []
+    assert list(fsck.check(store)) == []
+
+
+def test_a_channel_of_packyard_0_1_0_is_sound(tmp_path: Path) -> None:
+    shutil.copytree(real.REPOSITORY / "tests/trees/channel-0.1.0", tmp_path / "old")
+    old = DirectoryStore(tmp_path / "old")
+    assert found(old, NOBODY) == []
+    (tmp_path / "old/1.9/bert.tar.gz").write_bytes(b"x")
+    assert found(old, NOBODY) == [("altered", "1.9/bert.tar.gz")]
+    with pytest.raises(IntegrityError):
+        reindex(old)
+
+
+def files(whole: Path) -> list[str]:
+    return [key for key in DirectoryStore(whole).list("") if "more-" not in key]
+
+
+def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
+    """Return the keys of nodes that the latest head does not reach."""
+    reached: set[Digest] = set()
+    fsck._reach(Nodes(store), index.read(store).head, reached)
+    return node_keys(store) - set(map(nodes.key, reached))
+
+
+def test_every_file_that_is_missing_is_found(whole: Path, store: DirectoryStore) -> None:
+    old = set(nodes_of_old_heads(store))
+    for key in files(whole):
+        if key in old:
+            continue
+        data = store.get(key)
+        (store.root_dir / key).unlink()
+        seen = found(store)
+        if key != head.POINTER:
+            assert key in {name for _, name in seen}, key
+        assert all(kind in ("missing", "altered") for kind, name in seen if not name.startswith("index/nodes/"))
+        (store.root_dir / key).parent.mkdir(parents=True, exist_ok=True)
+        (store.root_dir / key).write_bytes(data)
+    assert found(store) == []
+
+
+def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
+    for key in (
+        "1.0/new.tar.gz",
+        "1.0/new.tar.gz.sha256",
+        "1.0/notes.txt",
+        "7.0/bert.tar.gz",
+        "index/nodes/00/" + "0" * 62 + ".json",
+        f"{pending.FOLDER}{'0' * 64}.json",
+        f"{lease.FOLDER}{'0' * 32}.json",
+        "index/yanked/1.0/gpt.json",
+        "index/other.json",
+    ):
+        store.put(key, b"x")
+        assert {name for _, name in found(store)} == {key}
+        (store.root_dir / key).unlink()
+    store.put("index.html", b"welcome")
+    assert found(store) == []
+
+
+def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> None:
+    latest = index.read(store)
+    without = latest.head.releases.document()
+    without["entries"] = {}
+    number = latest.head.number + 1
+    forged = replace(latest.head, number=number, history=latest.head.next_history(), releases=Node.read(without))
+    head.create(store, forged, [KEY])
+    assert ("altered", head.key(number)) in found(store)
+
+
+def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
+    """In bundles, checksums, provenance, SBOMs, heads, nodes, and the records of what is yanked and closed."""
+    listed = {str(each): each for each in index.read(store, TRUSTED).entries}
+    count = 1000 if sample.WHOLE else 60
+    choose = random.Random(sample.SEED)
+    keys = files(whole)
+    for _ in range(count):
+        key = choose.choice(keys)
+        data = bytearray(store.get(key))
+        at = choose.randrange(len(data))
+        data[at] ^= 1 << choose.randrange(8)
+        (store.root_dir / key).write_bytes(data)
+        if not found(store):
+            assert {str(each): each for each in index.read(store, TRUSTED).entries} == listed, (key, at)
+        for reference in ("bert@1.0", "gpt", "bert@~1.1.0"):
+            try:
+                got = fetch(store, reference, trusted=TRUSTED)
+            except PackyardError:
+                continue
+            assert got in BUNDLES, (key, at)
+        (store.root_dir / key).write_bytes((whole / key).read_bytes())
+
+
+# An index that is made again.
+
+
+def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: DirectoryStore) -> None:
+    before, reached = index.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
+    shutil.rmtree(store.root_dir / "index" / "nodes")
+    made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert skipped == []
+    assert (made.head.packages, made.head.words, made.head.releases) == (
+        before.head.packages, before.head.words, before.head.releases,
+    )  # fmt: skip
+    assert node_keys(store) == reached
+    assert made.head.number == before.head.number + 1
+    assert index.read(store, TRUSTED) == made
+    assert found(store) == []
+
+
+def test_an_index_that_is_lost_altogether_is_made_again(store: DirectoryStore) -> None:
+    before = index.read(store)
+    for folder in ("nodes", "heads"):
+        shutil.rmtree(store.root_dir / "index" / folder)
+    (store.root_dir / head.POINTER).unlink()
+    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert (made.head.number, made.head.packages, made.head.releases) == (1, before.head.packages, before.head.releases)
+    assert found(store) == []
+
+
+def test_a_bundle_that_is_damaged_is_named_and_nothing_changes(store: DirectoryStore) -> None:
+    before = head.latest(store)
+    for key in ("1.0/bert.tar.gz", "1.1/gpt.tar.gz"):
+        (store.root_dir / key).write_bytes(b"x")
+    with pytest.raises(IntegrityError) as caught:
+        reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert len(caught.value.problems) == 2
+    assert head.latest(store) == before
+
+
+def test_what_was_uploaded_in_part_is_not_listed(store: DirectoryStore) -> None:
+    store.put("1.1/part.tar.gz", bundle("part", "1.1").data)
+    made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert skipped == ["1.1/part.tar.gz"]
+    assert made.package("part") is None
+
+
+def test_an_index_is_not_made_again_over_a_history_with_a_gap(store: DirectoryStore) -> None:
+    latest = head.latest(store)
+    assert latest
+    (store.root_dir / head.key(latest.number)).unlink()
+    with pytest.raises(IntegrityError, match=r"^index/heads/\d+\.json: is missing \(bring it back"):
+        reindex(store, keys=[KEY], trusted=TRUSTED)
+
+
+def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: DirectoryStore) -> None:
+    (store.root_dir / provenance.key("bert", "1.0")).unlink()
+    with pytest.raises(IntegrityError, match=r"^1\.0/bert\.tar\.gz\.intoto\.json: is missing: nothing proves"):
+        reindex(store, keys=[KEY], trusted=TRUSTED)
+
+
+# What publishers that lost a race leave.
+
+
+def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    index.record(store, [entry(f"model-{number:04}") for number in range(400)])
+    overtaken = OvertakenStore(tmp_path)
+    overtaken.overtakes = 2
+    publish(overtaken, [bundle("other-z")])
+    heads = store.list(head.FOLDER)
+    before = node_keys(store)
+    extra = {each.key for each in fsck.check(store) if each.message == "no head reaches it"}
+    assert extra
+    assert set(fsck.prune(store)) == extra
+    assert node_keys(store) == before - extra
+    assert all(each.message != "no head reaches it" for each in fsck.check(store))
+    assert len(index.read(store).entries) == 403
+    assert store.list(head.FOLDER) == heads
+    assert fsck.prune(store) == []
+    assert store.list(lease.FOLDER) == []
+
+
+def test_prune_waits_for_whoever_publishes(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    publish(store, [bundle()])
+    pending.put(store, [IndexEntry.of(bundle(version="2.0"))], [])
+    with pytest.raises(ConflictError, match=r"somebody publishes, or was interrupted: index/pending/"):
+        fsck.prune(store)
+
+
+def test_a_publisher_waits_for_prune(tmp_path: Path) -> None:
+    """It says what it uploads first; then either prune sees that, or the publisher sees the ticket of prune."""
+    store = DirectoryStore(tmp_path)
+    publish(store, [bundle()])
+    seen: list[list[str]] = []
+
+    class Watched(DirectoryStore):
+        def list(self, prefix: str) -> list[str]:  # type: ignore[override]
+            if prefix == lease.FOLDER:
+                seen.append([*super().list(pending.FOLDER), *super().list(head.FOLDER)])
+            return list(super().list(prefix))
+
+    publish(Watched(tmp_path), [bundle(version="2.0")])
+    assert seen
+    assert all(any(key.startswith(pending.FOLDER) for key in after) for after in seen)
+    assert all(head.key(3) not in after for after in seen)
+
+
+def test_losing_the_index_of_a_channel_is_found(store: DirectoryStore) -> None:
+    lose_index(store.root_dir)
+    assert found(store) == [("missing", head.POINTER)]

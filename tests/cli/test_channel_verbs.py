@@ -1,0 +1,131 @@
+"""`yank`, `publish --close`, `promote`, `search`, `fsck` and `reindex`: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import tiny
+from channel.examples import bundle
+from packyard.channel import index, open_store, publish
+from running import done, packyard
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Path:
+    store = open_store(str(tmp_path / "channel"))
+    publish(store, [bundle("bert", version, f"# BERT {version}\n\nTrains BERT.\n") for version in ("1.0", "1.1")])
+    publish(store, [bundle("gpt", "1.1", "# GPT\n\nGenerates text.\n")])
+    return tmp_path / "channel"
+
+
+def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path: Path) -> None:
+    yank = ("yank", "bert@1.1", "--reason", "diverges", "--in", channel)
+    assert done(*yank) == "yanked     bert@1.1: diverges\n"
+    assert done(*yank) == "unchanged  bert@1.1: diverges\n"
+    (row,) = json.loads(done(*yank, "-o", "json"))
+    assert (row["name"], row["yanked"], row["status"], row["key"]) == (
+        "bert",
+        "diverges",
+        "unchanged",
+        "1.1/bert.tar.gz",
+    )
+    latest = packyard("get", "bert", "--from", channel, "--into", tmp_path / "a")
+    assert latest.stderr.startswith("bert is 1.0: the latest version; 1.1 is yanked: diverges\nbert 1.0: verified")
+    exact = packyard("get", "bert@v1.1", "--from", channel, "--into", tmp_path / "b")
+    assert exact.returncode == 0
+    assert exact.stderr.startswith(
+        "bert@1.1 is yanked: diverges\nbert@v1.1 is 1.1: the version that was asked for, v1.1,"
+    )
+    other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)
+    assert (other.returncode, other.stderr) == (1, "bert@1.1 is yanked: diverges (a reason never changes)\n")
+
+
+def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
+    source, channel = tiny.workspace(tmp_path / "source"), tmp_path / "channel"
+    publish = ("publish", "--workspace", source, "--to", channel, "--version")
+    closed = packyard(*publish, "1.0", "--close")
+    assert closed.returncode == 0
+    assert "the release 1.0 is closed" in closed.stderr
+    again = packyard(*publish, "1.0", "--close")
+    assert (again.returncode, "unchanged" in again.stdout) == (0, True)
+    assert index.read(open_store(str(channel))).released("1").closed
+    (source / "packages/p").rename(source / "packages/q")
+    text = (source / "packages/q/package.yaml").read_text()
+    (source / "packages/q/package.yaml").write_text(text.replace("name: p", "name: q"))
+    refused = packyard(*publish, "1.0")
+    assert refused.returncode == 1
+    assert "q@1.0: the release 1.0 is closed (publish it in another release: raise the version)" in refused.stderr
+
+
+def test_promotes_what_is_said(channel: Path, tmp_path: Path) -> None:
+    promote = ("promote", channel, tmp_path / "public", "bert@1.0", "gpt@1.1")
+    printed = done(*promote)
+    assert [line.split()[:2] for line in printed.splitlines()] == [
+        ["published", "1.0/bert.tar.gz"],
+        ["published", "1.1/gpt.tar.gz"],
+    ]
+    assert [row["status"] for row in json.loads(done(*promote, "-o", "json"))] == ["unchanged", "unchanged"]
+    assert (tmp_path / "public/1.0/bert.tar.gz").read_bytes() == (channel / "1.0/bert.tar.gz").read_bytes()
+
+
+def test_searches_by_words(channel: Path) -> None:
+    assert done("search", "bert", "train", "--from", channel, "--wide") == (
+        "NAME  LATEST  DESCRIPTION\nbert  1.1     BERT 1.1: Trains BERT.\n"
+    )
+    (row,) = json.loads(done("search", "tex", "--from", channel, "-o", "json"))
+    assert row == {
+        "name": "gpt", "version": "1.1", "model": {"framework": "pytorch"}, "description": "GPT: Generates text.",
+    }  # fmt: skip
+    nothing = packyard("search", "nothing", "--from", channel)
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "no package has all of these words\n")
+    assert packyard("search", "-o", "json", "nothing", "--from", channel).stdout == "[]\n"
+    assert "no channel is named" in packyard("search", "bert").stderr
+
+
+def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
+    sound = packyard("fsck", channel)
+    assert (sound.returncode, sound.stdout, sound.stderr) == (0, "", "nothing is wrong\n")
+    for node in (channel / "index" / "nodes").glob("*/*"):
+        node.unlink()
+    broken = packyard("fsck", channel)
+    assert broken.returncode == 1
+    assert re.fullmatch(
+        r"(missing  index/nodes/../\w{62}\.json: is missing \(make the index again: packyard reindex CHANNEL\)\n){2}",
+        broken.stdout,
+    )
+    assert re.fullmatch(r"2 findings in .*channel\n", broken.stderr)
+    (row, _) = json.loads(packyard("fsck", channel, "-o", "json").stdout)
+    assert set(row) == {"kind", "key", "message", "hint"}
+    assert done("reindex", channel) == "head 4 lists 3 bundles\n"
+    assert packyard("fsck", channel, "--prune").returncode == 0
+    (row,) = json.loads(done("reindex", channel, "-o", "json"))
+    assert (row["head"], row["bundles"]) == (5, 3)
+    (channel / "1.0/bert.tar.gz").write_bytes(b"x")
+    assert "1.0/bert.tar.gz: expected sha256:" in packyard("reindex", channel).stderr
+    assert packyard("fsck", channel).stdout.startswith("altered  1.0/bert.tar.gz: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fsck", "CHANNEL"),
+        ("reindex", "CHANNEL"),
+        ("search", "x", "--from", "CHANNEL"),
+        ("yank", "bert@1.0", "--reason", "x", "--in", "CHANNEL"),
+        ("promote", "CHANNEL", "TO", "bert@1.0"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_folder_that_is_no_channel_is_refused_and_stays_as_it_is(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.txt").write_text("years of work")
+    for name in ("folder", "missing"):
+        here = [{"CHANNEL": str(tmp_path / name), "TO": str(tmp_path / "to")}.get(word, word) for word in words]
+        process = packyard(*here)
+        assert (process.returncode, process.stdout if words[0] != "fsck" else "") == (1, ""), process
+        assert process.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder", "thesis.txt"]
