@@ -19,7 +19,7 @@ from channel.examples import bundle
 from channel.store_contract import StoreContract
 from packyard.bundle import Bundle
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError, open_store, transfer
-from packyard.channel.stores.oci import ArtifactAddress, OCIStore, bundle_at
+from packyard.channel.stores.oci import ArtifactAddress, OCIStore, bundle_at, published_with
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 
@@ -349,6 +349,20 @@ def test_a_server_that_is_no_registry_is_said_to_be_none(tmp_path: Path) -> None
         open_store(address.replace("http://", "oci://") + "/models").get("index/head.json")
 
 
+def test_what_was_published_with_a_bundle_is_got_by_its_address(store: OCIStore) -> None:
+    publish(store)
+    digest = Digest.of(ask(store, "bert", "manifests/1.2.0_-cpu").content)
+    for mark in (":1.2.0+cpu", f"@{digest}"):
+        address = ArtifactAddress.parse(f"{store.address}/bert{mark}")
+        assert address
+        for end in ENDS:
+            assert published_with(address, end) == f"{end} of {KEY}\n".encode()
+    store.put("2.0/bert.tar.gz", b"alone")
+    address = ArtifactAddress.parse(f"{store.address}/bert:2.0")
+    assert address
+    assert published_with(address, ".intoto.json") is None
+
+
 # The clients of others.
 
 
@@ -405,6 +419,21 @@ def test_what_crane_and_skopeo_copied_to_another_registry_is_the_same_channel(
         f"docker://{reference(to)}", f"docker://{reference(again)}",
     )  # fmt: skip
     assert again.get(KEY) == BERT.data
+
+
+@pytest.mark.parametrize("to", ["registry2", "registry_with_referrers"])
+def test_what_oras_copied_with_all_that_refers_to_it_is_found(
+    registry3: str, to: str, request: pytest.FixtureRequest
+) -> None:
+    first, second = OCIStore(anywhere(registry3)), OCIStore(anywhere(request.getfixturevalue(to)))
+    publish(first)
+    plain = ("--from-plain-http", "--to-plain-http")
+    run(real.pinned_program("oras"), "copy", "--recursive", *plain, reference(first), reference(second))
+    assert second.get(KEY) == BERT.data
+    for end in ENDS:
+        assert second.get(KEY + end) == first.get(KEY + end)
+    with pytest.raises(NotFoundError):
+        second.get("1.0/bert.tar.gz.sha256")
 
 
 def test_flux_unpacks_what_the_tar_has(store: OCIStore, tmp_path: Path) -> None:

@@ -283,6 +283,34 @@ def test_tags_that_are_no_tags_name_nothing_and_lead_nowhere() -> None:
     assert len(server.requests) == 1
 
 
+REFERRERS: dict[str, object] = {
+    "no JSON": b"x",
+    "no list": {"schemaVersion": 2, "manifests": {}},
+    "a list of texts": {"schemaVersion": 2, "manifests": ["x"]},
+    "a path": {"schemaVersion": 2, "manifests": [{**LAYER, "digest": "../../x"}]},
+    "many that are not there": {"schemaVersion": 2, "manifests": [LAYER] * 10_000},
+    "itself": {"schemaVersion": 2, "manifests": [{**LAYER, "digest": "ITSELF"}] * 100},
+}
+
+
+@pytest.mark.parametrize("name", REFERRERS)
+def test_a_list_of_referrers_leads_to_few_requests_and_to_nothing_wrong(name: str) -> None:
+    bundle = json.dumps(MANIFEST).encode()
+    document = REFERRERS[name]
+    data = document if isinstance(document, bytes) else json.dumps(document).encode()
+    data = data.replace(b"ITSELF", Digest.of(bundle).encode())
+
+    def script(request: bytes) -> Iterable[bytes]:
+        if b"/referrers/" in request:
+            return [answer(data)]
+        is_bundle = b"/manifests/1.0 " in request or Digest.of(bundle).encode() in request
+        return [answer(bundle) if is_bundle else NOT_FOUND]
+
+    with answering(script) as server, pytest.raises((IntegrityError, NotFoundError)):
+        oci(server).get(f"{KEY}.sha256")
+    assert len(server.requests) < 60
+
+
 # Writing.
 
 

@@ -9,6 +9,6 @@
 """
 
 from packyard.channel.stores.oci.address import SCHEMES, ArtifactAddress
-from packyard.channel.stores.oci.store import OCIStore, bundle_at
+from packyard.channel.stores.oci.store import OCIStore, bundle_at, published_with
 
-__all__ = ["SCHEMES", "ArtifactAddress", "OCIStore", "bundle_at"]
+__all__ = ["SCHEMES", "ArtifactAddress", "OCIStore", "bundle_at", "published_with"]

@@ -76,6 +76,11 @@ class Artifact:
         return self.type == _REMOVED_TYPE
 
 
+def type_of(kind: str | None) -> str:
+    """Return the type of artifacts by the end of a bundle's key."""
+    return _TYPES[kind][0]
+
+
 def compose(key: str, place: Place, data: bytes, subject: Descriptor | None = None) -> bytes:
     """Return the manifest of an object; ``subject`` is the manifest of the bundle that it was published with."""
     kind, layer_type = _TYPES[place.kind]

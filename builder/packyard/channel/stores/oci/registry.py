@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import artifact
 from packyard.channel.stores.oci.address import Address
+from packyard.channel.stores.oci.artifact import Descriptor
 from packyard.channel.stores.oci.authorization import Authorization
 from packyard.channel.stores.store import NotFoundError
 from packyard.channel.stores.transfer import Answer, BrokenOffError, Request
@@ -79,6 +80,13 @@ class Registry:
     def refusal(self, repository: str, reference: str, answer: Answer) -> UnavailableError:
         """Return the error to raise where a manifest is not taken."""
         return _refusal(self._request("PUT", repository, "", reference), answer)
+
+    def referrers(self, repository: str, subject: Digest) -> Sequence[Descriptor]:
+        """Return what refers to a manifest, as the registry lists it, or the tag that stands for such a list."""
+        request = self._request("GET", repository, f"referrers/{subject}", subject)
+        answer = self._ask(repository, request)
+        data = answer.body if answer.status == 200 else self.manifest(repository, subject.replace(":", "-"))
+        return [] if data is None else artifact.parse_list(data, what=request.place)
 
     def delete(self, repository: str, tag: str) -> bool:
         """Delete a tag, or what it names; return whether the registry lets that be done."""

@@ -31,6 +31,7 @@ from packyard.files.regular import LIMIT
 
 _AT_ONCE = 8
 _ATTEMPTS = 20
+_REFERRERS = 50
 
 
 class OCIStore:
@@ -70,8 +71,12 @@ class OCIStore:
         place = _place(key)
         if named := spelling.node(key):
             return self._blob(place, named, limit)
-        layer = self._found(place).layer
-        return self._content(place, layer, limit)
+        found = self._artifact(place)
+        if found is None and (subject := self._subject(key, place)):
+            found = self._referrer(place, subject.digest)
+        if found is None:
+            raise self._missing(place)
+        return self._content(place, found.layer, limit)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
@@ -126,6 +131,33 @@ class OCIStore:
         """Return the bytes of an artifact by its tag or the digest of its manifest; errors as of `get`."""
         place = Place(repository=name, tag=reference)
         return self._content(place, self._found(place).layer, limit)
+
+    def published_with(self, name: str, reference: str, end: str, *, limit: int = LIMIT) -> bytes:
+        """Return what was published with a bundle, by the tag or the digest of its manifest; errors as of `get`.
+
+        ``end`` is that of its key, for example ``.intoto.json``.
+        """
+        place = Place(repository=name, tag=reference, kind=end)
+        subject = self._found(place).manifest.digest
+        tag = reference if ":" not in reference else None
+        if tag and (key := spelling.key(name, tag)):
+            return self.get(key + end, limit=limit)
+        found = self._referrer(place, subject)
+        if found is None:
+            raise self._missing(place)
+        return self._content(place, found.layer, limit)
+
+    def _referrer(self, place: Place, subject: Digest) -> Artifact | None:
+        """Return the first artifact of the place's kind that refers to a manifest.
+
+        Tools that copy artifacts with all that refers to them, as ``oras copy --recursive`` does, copy no tags.
+        """
+        repository, wanted = self._repository(place), artifact.type_of(place.kind)
+        for each in self._registry.referrers(repository, subject)[:_REFERRERS]:
+            data = self._registry.manifest(repository, each.digest)
+            if data and (found := artifact.parse(data, what=self._shown(place))).type == wanted:
+                return found
+        return None
 
     def _artifact(self, place: Place) -> Artifact | None:
         """Return what is there, or None."""
@@ -264,6 +296,20 @@ def bundle_at(address: ArtifactAddress, *, patience: float = PATIENCE, limit: in
     Raises `NotFoundError`, `TooLongError`, or `IntegrityError` for other bytes or something that is no bundle.
     """
     return OCIStore(address.channel, patience=patience).at(address.name, address.digest or address.tag, limit=limit)
+
+
+def published_with(
+    address: ArtifactAddress, end: str, *, patience: float = PATIENCE, limit: int = LIMIT
+) -> bytes | None:
+    """Return what was published with the bundle at an address, by the end of its key: ``.intoto.json``, for example.
+
+    None if there is nothing; other errors as of `bundle_at`.
+    """
+    store = OCIStore(address.channel, patience=patience)
+    try:
+        return store.published_with(address.name, address.digest or address.tag, end, limit=limit)
+    except NotFoundError:
+        return None
 
 
 def _place(key: str) -> Place:
