@@ -169,6 +169,22 @@ def test_a_list_of_referrers_keeps_those_of_others(registry3: str) -> None:
     assert len(manifests) == 2
 
 
+def test_where_tags_are_immutable_a_list_of_referrers_that_cannot_grow_is_no_failure(registry2: str) -> None:
+    store = OCIStore(anywhere(registry2))
+    put = store._registry.put_manifest
+
+    def immutable(repository: str, reference: str, data: bytes, media_type: str) -> transfer.Answer:
+        if reference.startswith("sha256-") and store._registry.manifest(repository, reference):
+            return transfer.Answer(status=409, url="", headers={})
+        return put(repository, reference, data, media_type)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store._registry, "put_manifest", immutable)
+        publish(store)
+    assert len(referrers(store)) == 1
+    assert store.list("") == sorted([KEY, *(KEY + end for end in ENDS)])
+
+
 def test_lists_bundles_and_what_was_published_with_them_of_all_names(store: OCIStore) -> None:
     keys = [KEY, "v2_7_0/bert.tar.gz", "1.2.0+cpu/gpt-2.tar.gz", "1.2.0+cpu/index.tar.gz"]
     for key in keys:

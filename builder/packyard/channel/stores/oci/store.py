@@ -231,7 +231,8 @@ class OCIStore:
     def _refer(self, repository: str, subject: Descriptor, referrer: Descriptor) -> None:
         """List a referrer under the tag of its subject, for a registry that keeps no list of its own.
 
-        See the distribution specification, "Pushing Manifests with Subject".
+        See the distribution specification, "Pushing Manifests with Subject". The list is for others: packyard has a
+        tag for each, so where tags are immutable and the list cannot grow, nothing is lost.
         """
         tag = str(subject.digest).replace(":", "-")
         for _ in range(_ATTEMPTS):
@@ -239,7 +240,9 @@ class OCIStore:
             there = [] if data is None else artifact.parse_list(data, what=self._registry.place(repository, tag))
             if any(each.digest == referrer.digest for each in there):
                 return
-            self._put_manifest(repository, tag, artifact.compose_list([*there, referrer]), artifact.INDEX_TYPE)
+            longer = artifact.compose_list([*there, referrer])
+            if self._registry.put_manifest(repository, tag, longer, artifact.INDEX_TYPE).status != 201:
+                return
         hint = "others write there all the time; try again later"
         place = self._registry.place(repository, tag)
         raise UnavailableError(Problem(f"does not list {referrer.digest}", file=place, hint=hint))
