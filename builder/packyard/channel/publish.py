@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, head, index, lease, pending
+from packyard.channel import checksum, head, index, lease, pending, trial
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import Index
 from packyard.channel.keys import NOBODY, SigningKey, Trust
@@ -97,6 +97,7 @@ def publish(
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
     """
     head.check_keys(keys, trusted)
+    store = trial.tried(store)
     with lease.exclusive(store) as check:
 
         def commit(change: Callable[[Index], Index]) -> Index:
@@ -147,6 +148,7 @@ def preview(
 def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> list[IndexEntry]:
     """List all that is pending and complete, and return it; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
+    store = trial.tried(store)
     with lease.exclusive(store) as check:
         while found := _complete(store, trusted):
             listed: list[pending.Pending] = []

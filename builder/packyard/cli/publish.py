@@ -32,7 +32,7 @@ from packyard.cli import fanout, output, packing, settings, signing, sources
 from packyard.cli.channels import open_channel
 from packyard.errors import InputError, Problem, UsageError
 
-_AT_ONCE = 16  # bundles that are uploaded at a time
+_AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # packages that are missing
 
 

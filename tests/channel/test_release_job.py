@@ -1,0 +1,117 @@
+"""A release in parts: shards at once against one S3 server, some killed, and workers of dask; the bytes of one process."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import sample
+import tiny
+from channel.buckets import BUCKET, BucketServer
+from packyard.channel import open_store, pending
+from packyard.channel.keys import SigningKey
+from packyard.channel.stores import Store
+from running import COMMAND, environment
+from work.test_dask import scheduling, working
+
+pytestmark = pytest.mark.slow
+
+PEM = {"PACKYARD_SIGNING_KEY": SigningKey.new().to_pem(None).decode()}
+SHARDS = 4
+
+
+def generate(folder: Path, count: int) -> Path:
+    """Make a workspace with so many packages."""
+    root = tiny.workspace(folder)
+    for number in range(count):
+        shutil.copytree(root / "packages/p", root / f"packages/p-{number:05}")
+    shutil.rmtree(root / "packages/p")
+    return root
+
+
+def start(root: Path, channel: str | Path, *words: object, **env: str) -> subprocess.Popen[str]:
+    command = [*COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words]
+    return subprocess.Popen(
+        list(map(str, command)),
+        env=environment(**PEM, **env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], code: int = 0) -> str:
+    """Return what a process printed on stderr."""
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == code, err
+    return err
+
+
+def content(store: Store) -> Mapping[str, bytes]:
+    return {key: store.get(key) for key in store.list("")}
+
+
+@pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 2))
+def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_process(
+    seed: int, tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root, choose = generate(tmp_path / "sources", 40), random.Random(seed)
+    one, parts = (f"s3://{BUCKET}/{seed}-{name}" for name in ("one", "parts"))
+    finish(start(root, one))
+    shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--join", "--jobs", 1) for number in range(SHARDS)]
+    killed = choose.sample(range(SHARDS), 2)
+    for number in killed:
+        time.sleep(choose.uniform(0, 1.5))
+        shards[number].kill()
+        shards[number].communicate()
+    for number in set(range(SHARDS)).difference(killed):
+        finish(shards[number])
+    for number in killed:
+        finish(start(root, parts, "--shard", f"{number}/{SHARDS}", "--join"))
+    assert content(open_store(parts)) == content(open_store(one))
+
+
+def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
+    root = generate(tmp_path / "sources", 6)
+    one, parts = tmp_path / "one", tmp_path / "parts"
+    finish(start(root, one))
+    finish(start(root, parts, "--shard", "1/2"))
+    assert len(open_store(str(parts)).list(pending.FOLDER)) == 1
+    says = "3 of 6 packages are not uploaded as 1.0: p-00000, p-00002, p-00004 (run the --shard"
+    assert finish(start(root, parts, "--join"), code=1).startswith(says)
+    finish(start(root, parts, "--shard", "0/2"))
+    finish(start(root, parts, "--join"))
+    assert content(open_store(str(parts))) == content(open_store(str(one)))
+
+
+def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    from packyard.work.dask import opened
+
+    root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 500)
+    one, many = tmp_path / "one", tmp_path / "many"
+    finish(start(root, one, "--jobs", 1, "--no-cache"))
+    with (
+        scheduling(tmp_path) as (address, _),
+        working(address, tmp_path, "--nworkers", 4),
+        opened(partial(distributed.Client, address)) as client,
+    ):
+        client.wait_for_workers(4, timeout=120)
+        workers = client.run(os.getpid)
+        process = start(root, many, "--no-cache", "--executor", f"dask={address}")
+        while not (busy := [worker for worker, tasks in client.processing().items() if tasks]):
+            assert process.poll() is None
+        os.kill(workers[busy[0]], signal.SIGKILL)
+        finish(process)
+    assert content(open_store(str(many))) == content(open_store(str(one)))
