@@ -1,4 +1,4 @@
-"""A release in parts: shards at once against one S3 server, some killed, and workers of dask; the bytes of one process."""
+"""A release in parts, shards on one S3 server or workers of dask, some of them killed: the bytes of one process."""
 
 from __future__ import annotations
 

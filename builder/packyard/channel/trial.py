@@ -2,7 +2,7 @@
 
 index/channel.json    {"create": true}: of many writers at once, exactly one created an object
 
-Servers of one protocol differ here. Where creating is promised, publishers need no lease, and a request for each object.
+Servers of one protocol differ here. Where creating is promised, publishers need no lease, and one request an object.
 """
 
 from __future__ import annotations
