@@ -147,6 +147,7 @@ def preview(
 
 def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> list[IndexEntry]:
     """List all that is pending and complete, and return it; raise what cannot be listed, after the rest is."""
+    head.check_keys(keys, trusted)
     joined: list[IndexEntry] = []
     store = trial.tried(store)
     with lease.exclusive(store) as check:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import reference
+from packyard.channel import head
 from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import SigningKey, Trust
@@ -75,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         trusted=settings.trust(arguments.to),
         form=arguments.output,
     )
+    if not arguments.dry_run:
+        head.check_keys(target.keys, target.trusted)
     if workspace is None or (arguments.join and shard is None):
         absent = missing(target.store, names, arguments.version, trusted=target.trusted) if workspace else []
         if absent:
@@ -98,9 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     absent = missing(target.store, names, arguments.version, trusted=target.trusted)
     if not absent:
         return _join(target, arguments, quiet=True)
-    output.note(
-        f"{len(absent)} of {output.counted(len(names), 'package')} are missing yet: another part will join them"
-    )
+    output.note(f"{len(absent)} of {output.counted(len(names), 'package')} are still missing; the last part joins them")
     return 0
 
 
