@@ -31,7 +31,7 @@ from packyard.channel.stores import (
     trusting,
 )
 from packyard.digest import Digest
-from packyard.errors import PackyardError, UnavailableError
+from packyard.errors import ConflictError, PackyardError, UnavailableError
 
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="  # Azure's keys have to be base64
 DATA = random.Random(2).randbytes(3 << 20)
@@ -108,11 +108,11 @@ def check_refused(store: Store, verb: Verb, says: str, within: float) -> Packyar
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind: str, fault: str) -> None:
     script, says = FAULTS[fault]
-    verbs = VERBS if fault not in ("says nothing", "slow headers") else {"get": VERBS["get"], "put": VERBS["put"]}
+    waits = fault in ("says nothing", "slow headers")
     with answering(script) as server:
-        store = open_at(kind, server.address, patience=0.7)
-        for verb in verbs.values():
-            error = check_refused(store, verb, says, 3)
+        store = open_at(kind, server.address, patience=0.7 if waits else 2)
+        for verb in [VERBS["get"], VERBS["put"]] if waits else VERBS.values():
+            error = check_refused(store, verb, says, 6)
             assert not isinstance(error, NotFoundError)
     assert server.sent < 50_000_000
 
@@ -174,6 +174,39 @@ def test_what_is_safe_to_repeat_is_repeated(open_at: Callable[..., Store], kind:
     with answering(after(2, first, lambda _: [CREATED[kind]])) as server:
         open_at(kind, server.address, patience=20).put("a", b"1")
     assert len(server.requests) == 3
+
+
+def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at: Callable[..., Store]) -> None:
+    there: dict[bytes, bytes] = {}
+
+    def script(request: bytes) -> list[bytes]:
+        method, path = request.split(b" ", 2)[:2]
+        if method == b"GET":
+            return [HEAD + b"Content-Length: 1\r\n\r\n" + there[path] if path in there else answer(status=b"404 No")]
+        if b"if-none-match" in request.lower() or b"if-match" in request.lower():
+            return [answer(b"<Error><Code>NotImplemented</Code></Error>", status=b"501 Not Implemented")]
+        there[path] = request[-1:]
+        return [answer(b"", b'ETag: "x"')]
+
+    with answering(script) as server:
+        trusted = open_at("s3", server.address, patience=20)
+        with pytest.raises(UnavailableError, match=r"cannot do that \(HTTP 501: NotImplemented"):
+            trusted.put("a", b"1")
+        careful = open_store("s3://models/zoo")
+        careful.put("a", b"1")
+        with pytest.raises(ConflictError, match="exists with other content"):
+            careful.put("a", b"2")
+        careful.swap("index/b", b"1", None)
+        careful.swap("index/b", b"2", Digest.of(b"1"))
+        with pytest.raises(ConflictError, match="was changed meanwhile"):
+            careful.swap("index/b", b"3", Digest.of(b"1"))
+    assert there == {b"/models/zoo/a": b"1", b"/models/zoo/index/b": b"2"}
+
+
+def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
+        open_store("s3://models/zoo", patience=5).get("a")
 
 
 # TLS and proxies.

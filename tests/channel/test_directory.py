@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import faults
 from channel.store_contract import StoreContract
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
 from packyard.channel.stores.directory import DirectoryStore
@@ -133,6 +134,36 @@ def test_a_file_that_may_not_be_read_is_not_called_missing(store: DirectoryStore
     with pytest.raises(UnavailableError, match="Permission denied") as caught:
         store.get("a")
     assert not isinstance(caught.value, NotFoundError)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("links", [True, False])
+def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool, after: bool
+) -> None:
+    if not links:
+
+        def link(*_: object) -> None:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", link)
+    for number in itertools.count(1):
+        store = DirectoryStore(tmp_path / str(number))
+        with monkeypatch.context() as patch:
+            faults.killed_at(number, patch, after=after)
+            try:
+                store.put("v1/a", b"1")
+                break
+            except faults.KilledError:
+                pass
+        assert store.list("") in ([], ["v1/a"])
+        if store.list(""):
+            assert store.get("v1/a") == b"1"
+        store.put("v1/a", b"1")
+        with pytest.raises(ConflictError):
+            store.put("v1/a", b"2")
+        assert store.list("") == ["v1/a"]
+    assert number > 8
 
 
 def test_a_file_in_the_place_of_a_directory_is_an_error_and_stays(store: DirectoryStore) -> None:

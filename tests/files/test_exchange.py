@@ -35,50 +35,6 @@ def swap(head: Path) -> Swap:
     return lambda new, old: exchange(str(head), new, None if old is None else Digest.of(old), mode=0o644, patience=10)
 
 
-class KilledError(BaseException):
-    """The process is gone: nothing is cleaned up after it."""
-
-
-#: What an exchange does to the file system, one after the other.
-CALLS = (
-    "mkdir",
-    "chmod",
-    "open",
-    "write",
-    "fchmod",
-    "fsync",
-    "close",
-    "rename",
-    "listdir",
-    "replace",
-    "rmdir",
-    "unlink",
-)
-
-
-def killed_at(number: int, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> list[str]:
-    """Let the n-th call to the file system, and all later ones, raise `KilledError`; return the calls that are made."""
-    made: list[str] = []
-
-    def watched(name: str) -> Callable[..., object]:
-        real: Callable[..., object] = getattr(os, name)
-
-        def call(*arguments: object, **named: object) -> object:
-            made.append(name)
-            if len(made) > number or (len(made) == number and not after):
-                raise KilledError
-            result = real(*arguments, **named)
-            if len(made) == number:
-                raise KilledError
-            return result
-
-        return call
-
-    for name in CALLS:
-        monkeypatch.setattr(os, name, watched(name))
-    return made
-
-
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("old", [None, b"old"])
 def test_a_writer_killed_at_any_call_leaves_old_or_new_and_holds_up_nobody(
@@ -89,11 +45,11 @@ def test_a_writer_killed_at_any_call_leaves_old_or_new_and_holds_up_nobody(
         if old is not None:
             head.write_bytes(old)
         with monkeypatch.context() as patch:
-            made = killed_at(number, patch, after=after)
+            made = faults.killed_at(number, patch, after=after)
             try:
                 swap(b"killed", old)
                 break
-            except KilledError:
+            except faults.KilledError:
                 assert len(made) >= number
         left = head.read_bytes() if head.exists() else None
         assert left in (old, b"killed")

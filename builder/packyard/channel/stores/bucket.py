@@ -42,7 +42,7 @@ from packyard.files.regular import LIMIT
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-_PIECE = 1 << 20
+_PIECE, _PAGE = 1 << 20, 1000
 _ATTEMPTS = 6  # of a request that may help when repeated, and of a creation that others disturb
 _PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds; each is twice as long as the one before
 
@@ -52,7 +52,8 @@ _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
 _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
-_METADATA = "169.254.169.254"  # where clouds give credentials to their machines; nobody else has that address
+#: Where clouds give credentials to their machines: what is asked last.
+_METADATA = re.compile(r"169\.254\.169\.254|/latest/api/token|/metadata/identity/")
 #: What the library says of a failure, and what we say.
 _REASONS = (
     (r"InvalidCertificate|CertificateError|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted"),
@@ -133,7 +134,7 @@ class BucketStore:
             check_key(folder)
         end, keys = time.monotonic() + self.patience, []
         with _translated(self.address):
-            pages = iter(obstore.list(self.bucket, folder or None))
+            pages = iter(obstore.list(self.bucket, folder or None, chunk_size=_PAGE))
             while page := self._within(self.address, end, partial(next, pages, None)):
                 keys += [entry["path"] for entry in page]
         return sorted(key for key in keys if key.startswith(prefix) and "/." not in f"/{key}")
@@ -196,12 +197,17 @@ class BucketStore:
 
     def _write(self, key: str, data: bytes, mode: Any, end: float) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
-        place = self._place(key)
+        put = partial(obstore.put, self.bucket, key, data, use_multipart=False)
         try:
-            with _translated(place):
-                self._within(place, end, partial(obstore.put, self.bucket, key, data, mode=mode, use_multipart=False))
+            with _translated(self._place(key)):
+                self._within(self._place(key), end, partial(put, mode=mode))
         except _RefusedError:
             return False
+        except _NoConditionsError:
+            if self.promises.create or self.promises.swap:
+                raise
+            with _translated(self._place(key)):
+                self._within(self._place(key), end, put)
         return True
 
     def _within(self, place: str, end: float, call: Callable[[], _T]) -> _T:
@@ -214,6 +220,10 @@ class BucketStore:
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
+
+
+class _NoConditionsError(UnavailableError):
+    """The server writes without conditions alone."""
 
 
 class _RefusedError(Exception):
@@ -297,7 +307,7 @@ def _refusal(place: str, error: Exception) -> Exception:
         return _NoRangesError()
     if code in _NO_BUCKET:
         return MissingStoreError(Problem(f"there is no such bucket ({code})", file=place, hint="check the address"))
-    if _METADATA in text:
+    if _METADATA.search(text):
         return unavailable("no credentials were found", _CREDENTIALS)
     if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
         return NotFoundError(Problem("not found", file=place))
@@ -309,6 +319,8 @@ def _refusal(place: str, error: Exception) -> Exception:
         return unavailable(f"the server is busy ({said})", "try again later")
     if status.startswith("3"):
         return unavailable(f"the server redirects ({said})", "check the region and the endpoint of the bucket")
+    if status == "501":
+        return _NoConditionsError(Problem(f"the server cannot do that ({said})", file=place, hint="use another one"))
     if status:
         return unavailable(f"the server answers {said}", "try again later")
     detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
