@@ -253,6 +253,7 @@ def test_runs_in_an_empty_environment_of(version: tuple[int, int], dist: Dist, d
         follow_hint(environment, result)
         lint_by_schemas(environment)
     if SOAK:
+        follow_hint(environment, environment.run("get", NAME, "--from", "s3://bucket/path", code=1))
         words = ("build", NAME, "--workspace", f"packyard-{__version__}", "--version", __version__, "--out", "dask")
         follow_hint(environment, environment.run(*words, "--executor", "dask", "--no-cache", code=1))
         build_the_sdists_package(environment, digest, "dask")
@@ -267,7 +268,10 @@ def test_runs_with_the_oldest_libraries_that_it_declares(dist: Dist, digest: str
     (tmp_path / "oldest").write_text("\n".join(bounds).replace(">=", "=="))
     environment.install("--only-binary", ":all:", "--constraint", tmp_path / "oldest", dist.wheel_file)
     follow_the_daily_path(environment, dist, digest)
-    environment.install("--constraint", tmp_path / "oldest", f"{dist.wheel_file}[check,dask]")
+    environment.install("--constraint", tmp_path / "oldest", f"{dist.wheel_file}[check,cloud,dask]")
+    for address in ("s3://bucket/path", "az://account:a2V5@container", "gs://bucket"):
+        open_store = f"from packyard.channel import open_store; open_store({address!r})"
+        subprocess.run((environment.python, "-c", open_store), cwd=environment.folder, check=True)
     lint_by_schemas(environment)
     build_the_sdists_package(environment, digest, "dask")
 

@@ -12,14 +12,21 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 
+import pytest
+
+from packyard.channel.stores import Store, open_store
+
 BUCKET = "models"
 ACCESS_KEY, SECRET_KEY = "test-access-key", "test-secret-key"
+#: Opens stores of one server, each below another prefix: of its bucket, or of the one that is named.
+Opener = Callable[..., Store]
+
 #: The account of every Azurite; its key is published.
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -38,6 +45,13 @@ class BucketServer:
         """Return the same server behind something that listens elsewhere."""
         changed = {name: value.replace(self.url, url) for name, value in self.environment.items()}
         return BucketServer(url=url, environment=changed)
+
+
+def opener(scheme: str, server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Return what opens stores of a server."""
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return lambda bucket=BUCKET, **named: open_store(f"{scheme}://{bucket}/{os.urandom(8).hex()}/zoo", **named)
 
 
 def s3_environment(url: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 import real
 from channel import buckets, registries
-from channel.buckets import BucketServer, Toxiproxy
+from channel.buckets import BucketServer, Opener, Toxiproxy, opener
 
 
 @pytest.fixture(scope="session")
@@ -87,10 +87,35 @@ def nginx() -> Path:
 
 
 @pytest.fixture
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
     """Hide what this machine says of clouds, proxies and authorities, and the home of whoever runs the tests."""
     parts = ("AWS_", "AZURE_", "GOOGLE_", "CLOUDSDK_", "STORAGE_EMULATOR", "CA_BUNDLE", "SSL_CERT", "_PROXY")
     for name in os.environ:
         if any(part in name.upper() for part in parts):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
+    return monkeypatch
+
+
+@pytest.fixture
+def on_versitygw(versitygw: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server that lets one of many create an object."""
+    return opener("s3", versitygw, clean_environment)
+
+
+@pytest.fixture
+def on_rclone(rclone: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server that overwrites whatever it is told."""
+    return opener("s3", rclone, clean_environment)
+
+
+@pytest.fixture
+def on_azurite(azurite: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on Azure's emulator."""
+    return opener("az", azurite, clean_environment)
+
+
+@pytest.fixture
+def on_gcs(fake_gcs: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server of Google's JSON API."""
+    return opener("gs", fake_gcs, clean_environment)

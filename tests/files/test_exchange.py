@@ -135,6 +135,22 @@ def test_a_rename_that_nfs_repeats_is_taken_for_done(swap: Swap, head: Path, mon
     assert head.read_bytes() == b"1"
 
 
+def test_an_empty_claim_is_no_claim_where_renames_replace_no_folder(
+    swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (head.parent / ".head.claim").mkdir()
+    rename = os.rename
+
+    def refusing(source: str, target: str) -> None:
+        if Path(target).exists():
+            raise FileExistsError(errno.EEXIST, "File exists")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refusing)
+    swap(b"1", None)
+    assert head.read_bytes() == b"1"
+
+
 def test_a_claim_that_never_ends_is_not_waited_for_without_end(head: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (head.parent / ".head.claim").mkdir()
     (head.parent / ".head.claim" / f"nothing.{'0' * 16}").write_bytes(b"1")

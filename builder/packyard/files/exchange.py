@@ -104,7 +104,11 @@ def _claimed(staged: str, claim: str, entry: str) -> bool:
 
 def _finish(claim: str, file: str) -> None:
     """Do what the claim says, whoever made it."""
-    for entry in _entries(claim):
+    entries = _entries(claim)
+    if not entries:  # where a rename does not replace an empty folder
+        with suppress(OSError):
+            os.rmdir(claim)
+    for entry in entries:
         claimed = os.path.join(claim, entry)
         match = _ENTRY.fullmatch(entry)
         if match is None:

@@ -13,6 +13,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
     if address.credentials:
         if endpoint and not may_have_secrets(endpoint):
             raise InputError("a user and password in an address need TLS, or a server on this machine")
-        settings["access_key_id"], settings["secret_access_key"] = address.credentials
+        settings["credential_provider"] = partial(_static, *address.credentials)
     elif not _first(_GIVEN):
         settings |= _of_profile(profile)
     settings |= bucket.client(patience, "AWS_CA_BUNDLE", allow_http=endpoint.startswith("http://"))
@@ -60,6 +61,11 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
         ),
         patience=patience,
     )
+
+
+def _static(key: str, secret: str) -> Credentials:
+    """Return the keys of an address; as settings they would be mixed with what the environment has."""
+    return {"access_key_id": key, "secret_access_key": secret, "token": None, "expires_at": None}
 
 
 def _first(variables: tuple[str, ...]) -> str:
