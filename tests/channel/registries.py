@@ -20,9 +20,9 @@ http: {{addr: "{host}"}}
 
 
 @contextmanager
-def distribution(program: Path, folder: Path, *, deletes: bool = True, more: str = "") -> Iterator[str]:
+def distribution(program: Path, folder: Path, *, deletes: bool = True, more: str = "", host: str = "") -> Iterator[str]:
     """Run a distribution registry, version 2 or 3, and yield its host and port; ``more`` is more configuration."""
-    host = _free()
+    host = host or _free()
     text = CONFIGURATION.format(folder=folder / "data", host=host, deletes="true" if deletes else "false")
     (folder / "config.yml").write_text(text + more)
     with _running([program, "serve", folder / "config.yml"], host):

@@ -14,6 +14,7 @@ import real
 from channel import registries
 from channel.servers import Script, Server, answer, answering, redirect
 from channel.tokens import TokenServer, token_server
+from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.oci import OCIStore
 from packyard.channel.stores.oci.authorization import _challenges
 from packyard.digest import Digest
@@ -118,6 +119,8 @@ def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
     assert store.get(KEY) == b"1"
     assert len(server.asked) == 1
     assert server.asked[0][0] == ""
+    with pytest.raises(NotFoundError, match=r"bert:9\.0: not found"):
+        store.get("9.0/bert.tar.gz")
     with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401"):
         store.put("2.0/bert.tar.gz", b"1")
 

@@ -47,9 +47,8 @@ class Registry:
         return f"oci://{self._address.host}/{repository}{mark}{reference}"
 
     def is_there(self) -> bool:
-        """Return whether this is a registry."""
-        answer = self._ask("", self._request("GET", "", ""))
-        return answer.status in (200, 401, 403)
+        """Return whether this is a registry, whether or not it knows us."""
+        return transfer.send(self._request("GET", "", "")).status in (200, 401, 403)
 
     def manifest(self, repository: str, reference: str) -> bytes | None:
         """Return the manifest of a tag or a digest, None if there is none."""

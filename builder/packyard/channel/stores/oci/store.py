@@ -71,17 +71,12 @@ class OCIStore:
         place = _place(key)
         if named := spelling.node(key):
             return self._blob(place, named, limit)
-        found = self._artifact(place)
-        if found is None and (subject := self._subject(key, place)):
-            found = self._referrer(place, subject.digest)
-        if found is None:
-            raise self._missing(place)
-        return self._content(place, found.layer, limit)
+        return self._content(place, self._object(key, place).layer, limit)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
         place = _place(key)
-        layer = self._found(place).layer
+        layer = self._object(key, place).layer
         if offset >= layer.size:
             return
         for piece in self._registry.pieces(self._repository(place), layer.digest, offset, layer.size):
@@ -146,6 +141,15 @@ class OCIStore:
         if found is None:
             raise self._missing(place)
         return self._content(place, found.layer, limit)
+
+    def _object(self, key: str, place: Place) -> Artifact:
+        """Return the object of a key, also where only its bundle says that it is there."""
+        found = self._artifact(place)
+        if found is None and (subject := self._subject(key, place)):
+            found = self._referrer(place, subject.digest)
+        if found is None:
+            raise self._missing(place)
+        return found
 
     def _referrer(self, place: Place, subject: Digest) -> Artifact | None:
         """Return the first artifact of the place's kind that refers to a manifest.
