@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError
-from packyard.yaml import newtext
-from packyard.yaml.edit import Edit, exchange
+from packyard.yaml.edit import Edit, exchange, set_text
 from packyard.yaml.node import Alias, Document, MappingNode, Node, Scalar
 from packyard.yaml.proof import rewrite
 from packyard.yaml.scalar import double_quoted, single_quoted
@@ -78,4 +77,4 @@ def _replace(old: Node, text: str, *, flow: bool) -> list[Edit]:
         return exchange(old, single_quoted(text), text)
     if not isinstance(old, Scalar):
         raise InputError(old.problem("an annotation must be a text"))
-    return newtext.write(old, text, "string", flow=flow)
+    return set_text(old, text, "string", flow=flow)

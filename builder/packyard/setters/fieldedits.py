@@ -1,6 +1,6 @@
 """The fields that changed setters reach, and the edits that give them their values in the quotes and style of each.
 
-Which comment binds which field is `binding`; how a value is written is `yaml.newtext`.
+Which comment binds which field is `binding`; how a value is written is `yaml.edit`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from packyard.kubernetes.fieldtypes import field_type
 from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.yaml import items, newtext
-from packyard.yaml.edit import Edit
-from packyard.yaml.newtext import PLAIN_TYPES
+from packyard.yaml import items
+from packyard.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.scalar import implicit_type
 from packyard.yaml.tree import double
@@ -71,7 +70,7 @@ class FieldEdits:
         wanted = _wanted(document, bound, old, definition, new)
         if old.value == new and wanted in (None, type_of(old)):
             return
-        self.edits += newtext.write(old, new, wanted, flow=bound.flow)
+        self.edits += set_text(old, new, wanted, flow=bound.flow)
 
     def _list(self, bound: Binding, definition: Setter, values: Sequence[str]) -> None:
         assert isinstance(bound.node, SequenceNode)

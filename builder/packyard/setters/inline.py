@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from packyard.errors import InputError
-from packyard.yaml import newtext
 from packyard.yaml.document import parse_file
-from packyard.yaml.edit import Edit, replace_comment
+from packyard.yaml.edit import AS_IS, Edit, replace_comment, set_text
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import rewrite
 from packyard.yaml.scalar import NEEDS_ESCAPES
@@ -146,8 +145,8 @@ class InlineChange:
         self.count += 1
         found.set_by = self.set_by or found.set_by
         found.description = self.description or found.description
-        wanted = "string" if found.type == "string" else newtext.AS_IS
-        return [*newtext.write(scalar, text, wanted, flow=flow), replace_comment(scalar.comment, found.text())]
+        wanted = "string" if found.type == "string" else AS_IS
+        return [*set_text(scalar, text, wanted, flow=flow), replace_comment(scalar.comment, found.text())]
 
     def _new_text(self, text: str, found: InlineDefinition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""

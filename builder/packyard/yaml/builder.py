@@ -18,8 +18,7 @@ from yaml.events import (
 )
 
 from packyard.errors import InputError
-from packyard.yaml.around import Around
-from packyard.yaml.hanging import Token, find_comments, hang
+from packyard.yaml.comments import Around, Token, place
 from packyard.yaml.node import (
     Alias,
     Child,
@@ -245,14 +244,10 @@ class Builder:
         return self._before
 
     def _place_comments(self, before: Token | None, after: Token | None) -> None:
-        """Find the comments between two tokens, and hang each on the node that it belongs to."""
-        source = self.source
-        start, end = before.end if before else 0, after.start if after else len(source.text)
-        if source.text.find("#", start, end) >= 0:
-            for comment in find_comments(source, start, end):
-                hang(comment, source, before, after, self.documents)
-                if self._around and self._around.wants(comment.text):
-                    self._wanted += 1
+        """Give the comments between two tokens to their nodes, and drop children that turn out to lead to none."""
+        start, end = before.end if before else 0, after.start if after else len(self.source.text)
+        if self.source.text.find("#", start, end) >= 0:
+            self._wanted += place(self.source, before, after, self.documents, self._around)
         if self._ended:
             for collection, child, since in self._ended:
                 if self._wanted == since:

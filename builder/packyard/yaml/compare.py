@@ -24,7 +24,7 @@ from packyard.yaml.node import (
     SequenceNode,
     Source,
 )
-from packyard.yaml.span import attached, children_below, column, header_comment
+from packyard.yaml.span import attached, children_below, header_comment
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Comparison:
         """Let a node go, or a child of a collection, with its own comments; those that stand below it stay."""
         end, outer = node.end, -1
         if isinstance(within, Collection) and not within.flow and within.children:
-            outer = column(within.children[0])
+            outer = within.children[0].column
         elif isinstance(within, Collection):
             end, outer = within.end, len(within.source.text)
         if child is not None:

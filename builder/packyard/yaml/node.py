@@ -158,6 +158,14 @@ class Child:
         self.foot: list[Comment] = []
         self.comment: Comment | None = None
 
+    @property
+    def column(self) -> int:
+        """The column of an entry's key, or of an item's dash."""
+        source = self.value.source
+        line_start = source.line_start(self.start)
+        dash = source.text.rfind("-", line_start, self.start) if isinstance(self, Item) else -1
+        return (dash if dash >= 0 else self.start) - line_start
+
 
 class Entry(Child):
     """A key and its value."""

@@ -1,4 +1,4 @@
-"""Where a node's text ends, what a child's lines are, and how a lexeme is put in the place of another.
+"""Where a node's text ends, and what a child's lines are.
 
 args:            <- a child's lines begin with the comments directly above it
 # about a
@@ -20,10 +20,8 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
 _BREAKS = "\r\n"
-_BLOCK = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]")
-_HEADER = re.compile(_BLOCK.pattern + r"[-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
+_HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
 
 
 def line_break(source: Source) -> str:
@@ -58,16 +56,6 @@ def end_of_lines(node: Node) -> int:
     return line_end(node.source, end)
 
 
-def column(child: Child) -> int:
-    """Return the column of an entry's key, or of an item's dash."""
-    source = child.value.source
-    line_start = source.line_start(child.start)
-    if isinstance(child, Item):
-        dash = source.text.rfind("-", line_start, child.start)
-        return (dash if dash >= 0 else child.start) - line_start
-    return child.start - line_start
-
-
 def attached(child: Child) -> list[Comment]:
     """Return the comments that stand directly above a child, with no blank line between."""
     source = child.value.source
@@ -92,7 +80,7 @@ def lines(child: Child) -> tuple[int, int]:
     start = source.line_start(heads[0].start if heads and heads[0].own_line else child.start)
     if not begins_its_line(child):
         raise InputError(child.value.problem("this cannot be removed where it stands", "give it lines of its own"))
-    return start, _with_deeper_comments(source, end_of_lines(child.value), column(child))
+    return start, _with_deeper_comments(source, end_of_lines(child.value), child.column)
 
 
 def begins_its_line(child: Child) -> bool:
@@ -118,31 +106,6 @@ def _with_deeper_comments(source: Source, end: int, outer: int) -> int:
     return end
 
 
-def lexeme_in_place(old: Node, lexeme: str) -> str:
-    """Return what has to stand in the span of ``old`` for ``lexeme`` to be read there.
-
-    What has no text needs a blank before; a block scalar goes with its line break and the blank lines behind it, so
-    these have to come back. Refuses a place where no value can stand, for example
-    behind a key that is written with ``?``.
-    """
-    text = old.source.text
-    if old.start == old.end:
-        before = text[old.start - 1 : old.start]
-        item = before == "-" and text[old.start - 2 : old.start - 1] in ("", " ", "\t", "\n", "\r", "-")
-        if before != ":" and not item:
-            raise InputError(old.problem("no value can be put where neither ':' nor '-' stands", "write `key: value`"))
-        return " " + lexeme
-    if isinstance(old, Scalar) and old.style in "|>" and not _BLOCK.match(lexeme):
-        comment = header_comment(old)
-        return lexeme + (f" {comment.text}" if comment else "") + blank_lines(old.lexeme)
-    return lexeme
-
-
-def blank_lines(text: str) -> str:
-    """Return the line breaks at the end of a text, with the blanks between them."""
-    return text[len(text.rstrip(" \t\r\n")) :].lstrip(" \t")
-
-
 def header_comment(block: Scalar) -> Comment | None:
     """Return the comment behind the header of a block scalar, which its span holds."""
     found = _HEADER.match(block.source.text, block.start, block.end)
@@ -159,15 +122,6 @@ def header_end(block: Scalar) -> int:
     return block.start + len(
         block.source.text[block.start : found.end() if found[1] is None else found.start(1)].rstrip()
     )
-
-
-def properties(old: Scalar) -> str:
-    """Return the tag and anchor in front of a scalar's text, with the blanks behind them."""
-    if old.tag is None and old.anchor is None:
-        return ""
-    match = _PROPERTIES.match(old.lexeme)
-    assert match is not None
-    return match.group() if match.group()[-1:] in " \t\r\n" else match.group() + " "
 
 
 def text_of(node: Node) -> str | None:

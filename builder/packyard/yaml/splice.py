@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packyard.errors import InputError
-from packyard.yaml import items, newtext
-from packyard.yaml.edit import Edit, exchange
+from packyard.yaml import items
+from packyard.yaml.edit import Edit, exchange, properties, set_text
 from packyard.yaml.node import Entry, MappingNode, Scalar, SequenceNode
-from packyard.yaml.span import line_break, line_end, lines, next_line, properties
+from packyard.yaml.span import line_break, line_end, lines, next_line
 from packyard.yaml.tree import Text, Tree, Written, block, lexeme, reading
 from packyard.yaml.tree import flow as in_flow
 from packyard.yaml.values import is_null
@@ -115,7 +115,7 @@ def _replace(entry: Entry, tree: Tree, *, flow: bool) -> list[Edit]:
             shown = old.lexeme.splitlines()[0]
             raise InputError(old.problem(f"{entry.name} must be a text, and is written as {shown!r}"))
         if isinstance(tree, Text):
-            return newtext.write(old, tree, "string", flow=flow, forced='"')
+            return set_text(old, tree, "string", flow=flow, forced='"')
         return exchange(old, properties(old) + in_flow(tree), reading(tree))
     assert not isinstance(tree, Mapping)
     if not isinstance(old, SequenceNode):

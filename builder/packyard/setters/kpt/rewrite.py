@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem
 from packyard.setters.kpt.tagged import Tagged
-from packyard.yaml import items, newtext
+from packyard.yaml import items
 from packyard.yaml.document import parse_text
-from packyard.yaml.edit import Edit
+from packyard.yaml.edit import AS_IS, Edit, set_text
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
 from packyard.yaml.tree import Written, block
@@ -33,8 +33,8 @@ def scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: b
         return []
     wanted = None if known == "int-or-string" else known
     if not keep_type and not (known == "string" and new and implicit_type(new) != "string"):
-        wanted = newtext.AS_IS
-    return newtext.write(old, new, wanted, flow=flow)
+        wanted = AS_IS
+    return set_text(old, new, wanted, flow=flow)
 
 
 def roots_of(text: str) -> list[Node]:
