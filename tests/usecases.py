@@ -20,9 +20,8 @@ import real
 from packyard.build import requirements
 from packyard.kubernetes.pod_security import LEVELS
 from packyard.setters.definition import Setter
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.plan import Assignment, Plan
-from packyard.setters.spelling import PackageSetters
+from packyard.setters.packages import PackageFiles, read_krmfile
+from packyard.setters.plan import Assignment, PackageSetters, Plan
 from packyard.source import package as packages
 from packyard.source import parts, workspace
 from packyard.source.accumulate import SourceObject, accumulate

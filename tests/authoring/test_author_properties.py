@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from packyard.authoring.create import NewSetter, create_setter
 from packyard.authoring.delete import delete_setter
 from packyard.errors import InputError
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Assignment, plan
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "200"))

@@ -10,7 +10,7 @@ import pytest
 import real
 from packyard.build.assemble import assemble
 from packyard.setters.definition import Setter
-from packyard.setters.packagefiles import read_krmfile
+from packyard.setters.packages import read_krmfile
 from packyard.source import workspace
 from packyard.source.package import Package
 from usecases import PACKAGES, composed_package, each_package

@@ -8,7 +8,7 @@ import pytest
 
 from checks import practicerules
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 Lint = Callable[[dict[str, str]], list[str]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from packyard.checks.lint import lint_catalogue
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packyard.checks.finding import Finding
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 KRMFILE = """\
 openAPI:

@@ -12,8 +12,7 @@ from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.options.folder import NAME as OPTIONS
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.packages import read_package
+from packyard.setters.packages import PackageFiles, read_package
 from packyard.source.package import Package, UseCase
 from served import Served
 from usecases import CATALOGUE, composed_package, each_option, each_package, shipped

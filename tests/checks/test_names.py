@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 Found = Callable[..., list[str]]
 

@@ -7,7 +7,7 @@ import yaml
 
 from controlplane.api import Api, wait
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 TEMPLATE = """\
 template:

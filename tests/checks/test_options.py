@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 KRMFILE = """\
 openAPI:

@@ -9,7 +9,7 @@ import pytest
 import tiny
 from checks import practicerules
 from packyard.checks.lint import lint
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 KRMFILE = tiny.text("checks/practice/Krmfile")
 SPEC = tiny.text("checks/sound-pod-spec.yaml")

@@ -18,7 +18,7 @@ from packyard.checks.lint import lint
 from packyard.checks.schema import versions
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 Judged = Callable[..., list[str]]
 

@@ -9,7 +9,7 @@ import real
 from controlplane.api import Api
 from packyard.checks.lint import lint
 from packyard.kubernetes import schemas as judges
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 POD = "{restartPolicy: Never, containers: [{name: a, image: 'a:1', command: [a] CONTAINER}] POD}"
 JOB = f"""\

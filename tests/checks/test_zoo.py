@@ -12,7 +12,7 @@ import real
 from checks import practicerules
 from packyard.checks.lint import lint
 from packyard.kubernetes import schemas as judges
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 TRAINING = "resnet50v1_5__training__fp32__"
 WIDE_DEEP = "wide_deep_large_ds__training__fp32__"

@@ -9,7 +9,7 @@ import pytest
 from packyard.checks.lint import lint
 from packyard.kubernetes.kinds import is_kind
 from packyard.render.builtin import build
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.source.accumulate import SourceObject
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode

@@ -11,8 +11,7 @@ from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters.change import change_setters
 from packyard.setters.listing import list_setters
-from packyard.setters.packagefiles import read_krmfile
-from packyard.setters.packages import read_package
+from packyard.setters.packages import read_krmfile, read_package
 from packyard.work.memo import Memo
 
 KRMFILE = tiny.text("change/Krmfile")

@@ -12,7 +12,7 @@ import pytest
 import real
 from contents import content
 from packyard.errors import InputError
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Assignment, plan
 from running import inside
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packyard.setters.definition import Setter
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.value import faults
 from packyard.yaml.values import scalar_value, whole
 from running import packyard

@@ -21,9 +21,8 @@ from packyard.files.history import History
 from packyard.setters import inline
 from packyard.setters import resourcefiles as resource_files
 from packyard.setters.change import change_setters
-from packyard.setters.packagefiles import KPTFILE, PackageFiles
-from packyard.setters.plan import Assignment
-from packyard.setters.spelling import PackageSetters
+from packyard.setters.packages import KPTFILE, PackageFiles
+from packyard.setters.plan import Assignment, PackageSetters
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from krmfiles import one_setter
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Assignment, plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from packyard.setters import regexp
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.value import faults
 from running import COMMAND, environment
 from served import Cfg

@@ -116,7 +116,7 @@ def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: 
 
 def test_lint_refuses_what_is_required_and_explained_by_nothing_at_its_definition(tmp_path: Path) -> None:
     from packyard.checks.lint import lint
-    from packyard.setters.packagefiles import PackageFiles
+    from packyard.setters.packages import PackageFiles
 
     def found(*lines: str, shipped: bool = True) -> list[tuple[int, str]]:
         package = make(tmp_path, *lines)

@@ -11,7 +11,7 @@ from packyard.errors import InputError
 from packyard.kubernetes.name_forms import SUBDOMAIN
 from packyard.setters import formats
 from packyard.setters.change import change_setters
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.value import faults
 from served import Cfg
 

@@ -13,7 +13,7 @@ import yaml
 import reading
 from packyard.build import for_kustomize
 from packyard.setters.definition import Setter
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.plan import Assignment, plan
 from packyard.setters.value import faults
 from packyard.source import compose

@@ -10,7 +10,7 @@ import yaml
 
 from krmfiles import one_setter
 from packyard.setters.change import change_setters
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Assignment, plan
 from served import Served
 

@@ -21,7 +21,7 @@ from packyard.setters import comment
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode

@@ -13,7 +13,7 @@ from packyard.setters import comment
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.setters.plan import Plan
 from packyard.yaml.document import find_comments
 from packyard.yaml.edit import Edit, exchange

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from packyard.build.catalogue import kept
 from packyard.bundle import archive
 from packyard.options.folder import NAME as OPTIONS
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.source import idle, package, workspace
 from packyard.source.compose import compose
 from packyard.source.idle import Idle

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packyard.checks.finding import Finding, error, finding
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.yaml import fixedpoint
 from packyard.yaml.document import source_of
 from packyard.yaml.node import MappingNode

@@ -22,7 +22,7 @@ from packyard.checks import (
 from packyard.checks.finding import Finding
 from packyard.checks.parsed import Parsed, parse
 from packyard.kubernetes.schemas import Judge
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 
 
 def lint(package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = ()) -> list[Finding]:

@@ -21,7 +21,7 @@ from packyard.checks.parsed import findings
 from packyard.errors import InputError
 from packyard.kubernetes import fieldtypes, kustomization
 from packyard.setters.comment import parse
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.yaml import aliases
 from packyard.yaml.document import find_comments, mappings, parse_file, parse_text, source_of
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode

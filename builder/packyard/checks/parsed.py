@@ -15,7 +15,7 @@ from packyard.setters import binding as bindings
 from packyard.setters.binding import Binding
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.yaml import aliases
 from packyard.yaml.document import check_keys, find_comments, parse_file
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Source

@@ -17,7 +17,7 @@ from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Path
 from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, last
 from packyard.setters import value as values
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.yaml.node import MappingNode, Source
 from packyard.yaml.values import nearest, to_value

@@ -14,8 +14,7 @@ from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldedits import sets
-from packyard.setters.keywords import review
-from packyard.setters.refusal import refusal
+from packyard.setters.refusal import refusal, review
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type
 

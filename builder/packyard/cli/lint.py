@@ -23,8 +23,7 @@ from packyard.kubernetes import kustomization
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.render.builtin import find_misfits
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.packages import find_packages, read_package, read_resources
+from packyard.setters.packages import PackageFiles, find_packages, read_package, read_resources
 from packyard.source.workspace import FILE, Workspace, built_in, find
 
 

@@ -18,8 +18,7 @@ from packyard.options.folder import Folder, has_components
 from packyard.setters.change import Beside
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.listing import ListedSetter, choices, list_setters, tagged
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
-from packyard.setters.packages import find_all, find_packages, read_package
+from packyard.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

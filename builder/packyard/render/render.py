@@ -14,7 +14,7 @@ from packyard.render import builtin, programs
 from packyard.render.supported import Budget, find
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME, Krmfile
-from packyard.setters.packagefiles import read_krmfile
+from packyard.setters.packages import read_krmfile
 from packyard.setters.rules import rule
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source

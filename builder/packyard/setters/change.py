@@ -16,10 +16,8 @@ from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
 from packyard.setters.krmfile import Krmfile
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.packages import find_packages, read_package
-from packyard.setters.plan import Assignment, Plan, Shipped
-from packyard.setters.spelling import PackageSetters
+from packyard.setters.packages import PackageFiles, find_packages, read_package
+from packyard.setters.plan import Assignment, PackageSetters, Plan, Shipped
 from packyard.work.memo import Memo
 
 

@@ -12,7 +12,7 @@ from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, full_type
 from packyard.setters.exact import is_number
 from packyard.setters.fieldedits import sets
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.work.memo import once
 from packyard.yaml.document import parse_text, source_of
 

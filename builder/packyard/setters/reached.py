@@ -9,7 +9,7 @@ from packyard.setters import binding as bindings
 from packyard.setters import comment
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fieldedits import sets
-from packyard.setters.packagefiles import PackageFiles, read_krmfile
+from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.yaml.document import parse_text, source_of
 from packyard.yaml.node import Scalar, Source
 

@@ -2,7 +2,7 @@
 
     A takes a whole number from 1 to 8, not '9' (for example: packyard set pkg A=4)
 
-How kustomize says it is `value.faults`.
+And what is wrong with a definition itself, for those who write it. How kustomize says it is `value.faults`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.errors import Problem, shown
-from packyard.setters import value
+from packyard.setters import regexp, value
 from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
 from packyard.setters.formats import FORMATS
-from packyard.setters.keywords import faults_of_keywords, items_of
+from packyard.yaml.node import Entry, MappingNode, Node
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
@@ -58,7 +58,7 @@ def describe(setter: Setter) -> str:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
         return _describe(setter.schema)
-    schema, items = setter.schema, items_of(setter.schema)
+    schema, items = setter.schema, value.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
     return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")
@@ -107,3 +107,30 @@ def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
         yield FORMATS[form][1]
     if isinstance(schema.get("pattern"), str):
         yield f"matches {shown(str(schema['pattern']), quoted=True)}"
+
+
+def faults_of_keywords(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what is wrong with the keywords of a definition, by their paths in it; no value can be judged by them."""
+    yield from ((path, message) for path, message, _ in value.unfit(schema))
+    for below, keywords in (((), schema), (("items",), value.items_of(schema))):
+        step, pattern = keywords.get("multipleOf"), keywords.get("pattern")
+        if is_number(step) and step <= 0:
+            yield (*below, "multipleOf"), f"multipleOf must be more than 0, found {step}"
+        if isinstance(pattern, str) and (fault := regexp.fault(pattern)):
+            yield (*below, "pattern"), f"the pattern {shown(pattern, quoted=True)} is invalid: {fault}"
+
+
+def review(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[tuple[str, Problem]]:
+    """Yield what is wrong with the definition of a setter by the name of the fault's kind, each at its place.
+
+    In a package as ``shipped`` what is required must be explained.
+    """
+    definition = entry.value
+    for path, message in faults_of_keywords(setter.schema):
+        node: Node | None = definition
+        for key in path:
+            node = node.get(key) if isinstance(node, MappingNode) else None
+        yield "invalid-keyword", (node or entry.key).problem(f"{message} (setter {setter.name})", "no value can be set")
+    if shipped and setter.required and not setter.example and not setter.description:
+        message = f"setter {setter.name} is required, and has neither an example nor a description"
+        yield "required-unexplained", entry.key.problem(message, "say what it is: example: …, description: …")

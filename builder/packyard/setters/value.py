@@ -5,14 +5,31 @@ The rules are the OpenAPI keywords of the setter's definition, worded as kustomi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, shown
 from packyard.setters.definition import Setter, full_type
 from packyard.setters.exact import is_multiple, is_number, is_within
-from packyard.setters.keywords import items_of, unfit
 from packyard.yaml.values import scalar_value
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_NUMBER = ("a number", "float64", is_number)
+_COUNT = ("a whole number", "int64", _is_count)
+_FLAG = ("true or false", "bool", lambda value: isinstance(value, bool))
+_TEXT = ("a text", "string", lambda value: isinstance(value, str))
+#: The type of each keyword: in words, by its name in Go, and its test.
+_KEYWORDS: dict[str, tuple[str, str, Callable[[object], bool]]] = {
+    **dict.fromkeys(("maximum", "minimum", "multipleOf"), _NUMBER),
+    **dict.fromkeys(("maxLength", "minLength", "maxItems", "minItems"), _COUNT),
+    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "nullable"), _FLAG),
+    **dict.fromkeys(("pattern", "format"), _TEXT),
+    "enum": ("a list", "[]interface {}", lambda value: isinstance(value, list)),
+}
 
 
 class ValuesError(InputError):
@@ -62,6 +79,30 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def items_of(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of a list's items."""
+    items = schema.get("items")
+    return items if isinstance(items, Mapping) else {}
+
+
+def unfit(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield each keyword whose value is of another type: its path, and what is wrong in words and as kustomize says it.
+
+    No value can be judged by them; kustomize refuses every set.
+    """
+    for below, keywords in (((), schema), (("items",), items_of(schema))):
+        for key, (wanted, kind, fits) in _KEYWORDS.items():
+            found = keywords.get(key)
+            if key in keywords and not fits(found):
+                path = (*below, key)
+                field = f"Go struct field SwaggerProps.definitions.SchemaProps.{'.'.join(path)} of type {kind}"
+                yield (
+                    path,
+                    f"{'.'.join(path)} must be {wanted}, found {_shown(found)}",
+                    f"json: cannot unmarshal {_in_json(found)} into {field}",
+                )
 
 
 def types_of(schema: Mapping[str, object]) -> list[str]:
@@ -188,3 +229,16 @@ def _faults_of_list(name: str, values: Sequence[str], schema: Mapping[str, objec
         yield f"{name} in body should have at least {least} items"
     if schema.get("uniqueItems") is True and len(set(values)) < len(values):
         yield f"{name} in body shouldn't contain duplicates"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a mapping"
+    return shown(str(value), quoted=isinstance(value, str))
+
+
+def _in_json(value: object) -> str:
+    """Name the type of a value as Go's reader of JSON does; and of a fraction its text."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"number {value}" if isinstance(value, float) else "number"
+    return {str: "string", bool: "bool", list: "array", dict: "object"}.get(type(value), "null")

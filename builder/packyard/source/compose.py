@@ -17,7 +17,7 @@ from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Definitions
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.setters.rules.rule import Rule
 from packyard.source import idle, option, parts, preset, reached_definitions, rules

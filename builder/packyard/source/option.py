@@ -20,7 +20,7 @@ from packyard.kubernetes import kustomization
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import set_fields
 from packyard.source import parts, reached_definitions, rules
 from packyard.source.accumulate import SourceObject, accumulate

@@ -13,10 +13,9 @@ from packyard.setters import binding as bindings
 from packyard.setters import comment as comments
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.keywords import review
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import parse_krmfile
-from packyard.setters.refusal import refusal
+from packyard.setters.refusal import refusal, review
 from packyard.setters.rules.rule import Rule
 from packyard.source.words import MARKER, Meaning, Words
 from packyard.work.memo import Memo

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from packyard.setters.kpt.apply import apply
 from packyard.setters.kpt.pattern import Pattern
-from packyard.yaml import edit
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
+from packyard.yaml.proof import apply_to_text
 
 #: A field in each style; what stands for OLD in it is the whole of the field.
 FIELDS = {
@@ -53,8 +53,9 @@ TEXTS = st.text(st.sampled_from(string.printable + "äé日\u2028\x85\ufeff😀"
 
 
 def applied(text: str, **values: str) -> str:
-    (document,) = parse_text(Source("r.yaml", text))
-    return edit.apply(text, apply(document.root, values, keep_types=True).edits)
+    source = Source("r.yaml", text)
+    (document,) = parse_text(source)
+    return apply_to_text(source, apply(document.root, values, keep_types=True).edits)
 
 
 @pytest.mark.parametrize("style", FIELDS)

@@ -11,7 +11,7 @@ from packyard.errors import InputError, NotHereError, PackyardError, UsageError
 from packyard.files import regular
 from packyard.setters.change import change_packages
 from packyard.setters.krmfile import NAME, parse_krmfile
-from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.packages import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
 from packyard.yaml.document import source_of
 

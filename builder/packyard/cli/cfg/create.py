@@ -12,7 +12,7 @@ from packyard.authoring.create import NewSetter, NewSubstitution
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, UsageError
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Plan
 
 SETTER_FLAGS = Declared(

@@ -8,7 +8,7 @@ from packyard.authoring import delete
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.errors import UsageError
-from packyard.setters.packagefiles import PackageFiles
+from packyard.setters.packages import PackageFiles
 from packyard.setters.plan import Plan
 
 FLAGS = Declared({"recurse-subpackages": False})

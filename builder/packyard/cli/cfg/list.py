@@ -12,8 +12,7 @@ from packyard.errors import InputError, UsageError
 from packyard.files.tree import Tree
 from packyard.setters.definition import Definitions
 from packyard.setters.listing import ListedSetter, list_setters
-from packyard.setters.packagefiles import read_krmfile
-from packyard.setters.packages import find_packages, read_package
+from packyard.setters.packages import find_packages, read_krmfile, read_package
 from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))

@@ -9,8 +9,7 @@ from packyard.cli import output, state, tablewriter
 from packyard.errors import InputError
 from packyard.files.tree import Tree
 from packyard.setters import inline
-from packyard.setters.packagefiles import read_krmfile
-from packyard.setters.packages import find_packages, read_package, walk_key
+from packyard.setters.packages import find_packages, read_krmfile, read_package, walk_key
 from packyard.setters.resourcefiles import read, rewrite
 
 TYPE_CHECKING = False

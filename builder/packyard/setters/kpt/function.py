@@ -15,7 +15,7 @@ from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import derive
 from packyard.setters.kpt.parameterize import read_wanted, tag
 from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, ResourceItem, ResourceList, Result, config_text
-from packyard.setters.packagefiles import KPTFILE
+from packyard.setters.packages import KPTFILE
 from packyard.yaml.edit import Edit
 from packyard.yaml.scalar import double_quoted
 from packyard.yaml.splice import remove

@@ -22,7 +22,7 @@ from packyard.setters.kpt.kptfile import Mutator
 from packyard.setters.kpt.pattern import MARK
 from packyard.setters.kpt.resourcelist import config_text
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.setters.packagefiles import KPTFILE, PackageFiles
+from packyard.setters.packages import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
 from packyard.yaml.document import parse_file
 from packyard.yaml.edit import Edit

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from packyard.errors import InputError
-from packyard.setters.packagefiles import PackageFiles
-from packyard.setters.plan import Assignment
-from packyard.setters.spelling import PackageSetters
+from packyard.setters.packages import PackageFiles
+from packyard.setters.plan import Assignment, PackageSetters
 
 KPTFILE = b"""\
 apiVersion: kpt.dev/v1
