@@ -11,9 +11,9 @@ from packyard.checks.finding import Finding, finding
 from packyard.errors import InputError
 from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Pod
-from packyard.setters import binding as bindings
-from packyard.setters.binding import Binding
+from packyard.setters import fields
 from packyard.setters.definition import Definitions
+from packyard.setters.fields import Binding
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.yaml import aliases
@@ -72,7 +72,7 @@ def parse(package: PackageFiles) -> Parsed:
         name = package.where + path
         try:
             documents = parse_file(data, name)
-            here = [found for document in documents for found in bindings.find(document)]
+            here = [found for document in documents for found in fields.find(document)]
             said = [(document, comment) for document in documents for comment in _comments(document)]
             for document in documents:
                 check_keys(document)

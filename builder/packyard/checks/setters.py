@@ -10,10 +10,9 @@ from itertools import islice
 from packyard.checks.finding import Finding, error, finding, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
-from packyard.setters.binding import Binding
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
-from packyard.setters.fieldedits import sets
+from packyard.setters.fields import Binding, sets
 from packyard.setters.refusal import refusal, review
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import implicit_type

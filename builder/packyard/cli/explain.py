@@ -11,9 +11,8 @@ from packyard.errors import InputError, Problem, UsageError, suggest
 from packyard.files.tree import Tree
 from packyard.options import settings
 from packyard.setters.definition import Setter
-from packyard.setters.listing import constraint, list_setters
+from packyard.setters.listing import Field, constraint, find_fields, list_setters
 from packyard.setters.packages import find_all, read_package
-from packyard.setters.reached import Field, find_fields
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

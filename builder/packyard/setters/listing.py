@@ -1,4 +1,4 @@
-"""What a package's setters are now, each with the number of fields that it reaches; and its rules."""
+"""What a package's setters are now, and the fields that each reaches; and its rules."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from functools import partial
 
 from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
-from packyard.setters import binding as bindings
+from packyard.kubernetes.fieldtypes import Step
 from packyard.setters import comment
-from packyard.setters.definition import Definitions, Setter, full_type
+from packyard.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.setters.exact import is_number
-from packyard.setters.fieldedits import sets
+from packyard.setters.fields import defined, path_text
 from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.work.memo import once
 from packyard.yaml.document import parse_text, source_of
+from packyard.yaml.node import Scalar, SequenceNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,18 @@ class ListedRule:
     rule: Rule
     holds: bool | None
     broken: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field: its place, its path, the text that it shows, and the names from the setter to its own definition."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    value: str
+    through: tuple[str, ...]
 
 
 def list_rules(package: PackageFiles) -> list[ListedRule]:
@@ -75,11 +88,8 @@ def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | N
 
 def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for document in parse_text(source_of(data, name), around=comment.MARKS):
-        for bound in bindings.find(document):
-            definition = definitions.resolve(bound.reference)
-            if definition is not None and sets(definition, bound.node):
-                counts.update(definitions.setters_of(definition))
+    for _, _, definition in defined(parse_text(source_of(data, name), around=comment.MARKS), definitions):
+        counts.update(definitions.setters_of(definition))
     return counts
 
 
@@ -96,6 +106,53 @@ def tagged(package: PackageFiles) -> list[ListedSetter]:
         )
         for each in KptPackage(package).setters()
     ]
+
+
+def find_fields(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a set of ``name`` writes, in the order of the files."""
+    definitions = read_krmfile(package).definitions
+    found: list[Field] = []
+    for path, data in package.resources.items():
+        if comment.is_marked(data):
+            documents = parse_text(source_of(data, package.where + path), around=comment.MARKS)
+            for _, bound, definition in defined(documents, definitions):
+                if through := _way(definitions, definition, name):
+                    found.append(_field(bound.node, bound.path, through))
+    return found + _tagged(package, name)
+
+
+def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[str, ...]) -> Field:
+    line, column = node.source.locate(node.start)
+    shown = node.value if isinstance(node, Scalar) else node.lexeme
+    return Field(node.source.name, line, column, path_text(path), shown, through)
+
+
+def _tagged(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a comment in kpt's spelling ties to ``name``."""
+    if package.kptfile is None:
+        return []
+    from packyard.setters.kpt.kptpackage import KptPackage
+
+    found = []
+    for field in KptPackage(package).tagged:
+        if field.pattern.uses((name,)):
+            way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
+            found.append(_field(field.node, field.path, way))
+    return found
+
+
+def _way(definitions: Definitions, definition: Setter | Substitution, name: str) -> tuple[str, ...]:
+    """Return the names from the setter to a definition, both included; empty where it does not lead there."""
+    if isinstance(definition, Setter):
+        return (name,) if definition.name == name else ()
+    if not definitions.reached(definition, (name,)):
+        return ()
+    for _, reference in definition.markers:
+        target = definitions.resolve(reference) if reference else None
+        way = _way(definitions, target, name) if target else ()
+        if way:
+            return (*way, definition.name)
+    return ()
 
 
 def choices(setter: Setter) -> list[str]:

@@ -15,7 +15,7 @@ from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.fieldedits import FieldChange, FieldEdits
+from packyard.setters.fields import FieldChange, FieldEdits
 from packyard.setters.packages import PackageFiles, read_krmfile
 from packyard.work.memo import Memo, once
 from packyard.yaml.document import parse_shared, source_of
@@ -227,8 +227,7 @@ def _set_fields(
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
         documents = parse_shared(source, parsed, around=names)
-        for document in documents:
-            fields.visit(document)
+        fields.visit(documents)
         new = apply_to_file(data, source, fields.edits, documents, proved, parsed)
         return _FileFields(new, fields.changes, fields.counts)
 

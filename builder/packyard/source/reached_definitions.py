@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.errors import Problem, refuse
-from packyard.setters import binding as bindings
 from packyard.setters import comment as comments
+from packyard.setters import fields
 from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.krmfile import NAME as KRMFILE
@@ -77,7 +77,7 @@ def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
 
 def _references(source: Source, memo: Memo) -> Iterable[str]:
     """Return what the comments of a file refer to, each once."""
-    found = [item.reference.name for document in parse_shared(source, memo) for item in bindings.find(document)]
+    found = [item.reference.name for document in parse_shared(source, memo) for item in fields.find(document)]
     return list(dict.fromkeys(found))
 
 

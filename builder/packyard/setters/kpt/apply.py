@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.kubernetes.fieldtypes import field_type
-from packyard.setters.binding import path_text
+from packyard.setters.fields import path_text
 from packyard.setters.kpt import rewrite
 from packyard.setters.kpt.pattern import Pattern
 from packyard.setters.kpt.tagged import Tagged, find

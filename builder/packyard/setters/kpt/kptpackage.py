@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
-from packyard.setters.fieldedits import FieldChange
+from packyard.setters.fields import FieldChange
 from packyard.setters.kpt import kptfile, rewrite
 from packyard.setters.kpt.apply import Setting, apply
 from packyard.setters.kpt.derived import KptSetter, derive

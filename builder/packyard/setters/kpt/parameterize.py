@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step
-from packyard.setters.binding import path_text
+from packyard.setters.fields import path_text
 from packyard.setters.kpt import pattern
 from packyard.setters.kpt.pattern import Cover
 from packyard.setters.kpt.rewrite import roots_of

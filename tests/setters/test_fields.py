@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from krmfiles import one_setter
 from packyard.errors import InputError
-from packyard.setters import binding
+from packyard.setters import fields
 from packyard.setters.change import change_setters
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
@@ -211,7 +211,7 @@ def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] |
     return [
         (number, found.path, found.node.start, found.node.end, found.comment.start, found.flow, found.from_key)
         for number, document in enumerate(documents)
-        for found in binding.find(document)
+        for found in fields.find(document)
         if name in found.reference.name
     ]
 
