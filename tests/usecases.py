@@ -19,9 +19,10 @@ import yaml
 import real
 from packyard.build import requirements
 from packyard.kubernetes.pod_security import LEVELS
+from packyard.setters.change import PackageSetters
 from packyard.setters.definition import Setter
 from packyard.setters.packages import PackageFiles, read_krmfile
-from packyard.setters.plan import Assignment, PackageSetters, Plan
+from packyard.setters.plan import Assignment, Plan
 from packyard.source import package as packages
 from packyard.source import parts, workspace
 from packyard.source.accumulate import SourceObject, accumulate

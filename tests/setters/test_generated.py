@@ -20,9 +20,9 @@ from packyard.errors import InputError
 from packyard.files.history import History
 from packyard.setters import inline
 from packyard.setters import resourcefiles as resource_files
-from packyard.setters.change import change_setters
+from packyard.setters.change import PackageSetters, change_setters
 from packyard.setters.packages import KPTFILE, PackageFiles
-from packyard.setters.plan import Assignment, PackageSetters
+from packyard.setters.plan import Assignment
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
 

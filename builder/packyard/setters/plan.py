@@ -25,8 +25,6 @@ TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from typing import Any
 
-    from packyard.setters.kpt.kptpackage import KptPackage
-
 _NOTHING: Mapping[str, Any] = {}
 _NO_DEFINITIONS = Definitions()
 
@@ -116,38 +114,6 @@ def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHIN
     fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
     files = {} if recorded is None else {package.name: recorded}
     return replace(fields, files={**files, **fields.files}, left=left)
-
-
-class PackageSetters:
-    """All setters of a package, each file parsed once for their names and for planning."""
-
-    def __init__(self, package: PackageFiles, memo: Memo | None = None) -> None:
-        self._package = package
-        self._memo = Memo() if memo is None else memo
-        self.krmfile = read_krmfile(package, self._memo)
-        self._kpt = None if package.kptfile is None else _read_kpt(package)
-        self._tagged = self._kpt.names() if self._kpt else set()
-        self.names = {*self.krmfile.definitions.setters, *self._tagged}
-
-    def plan(self, asked: Assignment, shipped: Shipped = _NOTHING) -> Plan:
-        """Plan what is defined as `plan` does, then in the files that this leaves what kpt's comments tag."""
-        package, defined = self._package, self.krmfile.definitions.setters
-        if self._kpt is None or not self._tagged:
-            return plan(package, asked, shipped=shipped, memo=self._memo)
-        refuse(unknown(name, self.names, package) for name in asked.names if name not in self.names)
-        file = package.where + package.name
-        left = {name: no_default(Setter(name, file=file)) for name in asked.unset if name not in defined}
-        ours = asked.among(defined)
-        first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
-        values = asked.among(self._tagged).values
-        kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=left))
-
-
-def _read_kpt(package: PackageFiles) -> KptPackage:
-    from packyard.setters.kpt.kptpackage import KptPackage  # most packages have no Kptfile
-
-    return KptPackage(package)
 
 
 def set_fields(

@@ -8,8 +8,9 @@ from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.errors import InputError, NotHereError, UsageError
 from packyard.setters import value
+from packyard.setters.change import PackageSetters
 from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import Assignment, PackageSetters, Plan
+from packyard.setters.plan import Assignment, Plan
 from packyard.work.memo import Memo
 
 FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))

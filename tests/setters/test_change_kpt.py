@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from packyard.errors import InputError
+from packyard.setters.change import PackageSetters
 from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import Assignment, PackageSetters
+from packyard.setters.plan import Assignment
 
 KPTFILE = b"""\
 apiVersion: kpt.dev/v1
