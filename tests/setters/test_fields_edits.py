@@ -135,6 +135,6 @@ def test_a_key_of_many_is_found_by_an_index_that_knows_of_changes() -> None:
     assert root.entry("k5") is None
     root.entries.append(entry)
     assert root.entry("k5") is entry
-    root.entries = root.entries[50:]
+    root.children = root.entries[50:]
     assert root.entry("k7") is None
     assert root.text("k99") == "99"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from packyard.errors import InputError
@@ -104,16 +104,12 @@ def list_setters(files: Sequence[tuple[str, bytes]]) -> list[InlineSetter]:
     """Return a row per setter of all files, sorted by name; files are given by the names that errors call them."""
     rows: dict[str, InlineSetter] = {}
     for name, data in files:
-        for scalar, _ in _scalars(name, data):
-            found = _definition(scalar)
-            for setter, value in found.setters() if found else ():
-                first = rows.get(setter)
-                if found and first is None:
-                    rows[setter] = InlineSetter(setter, found.description, value, found.type, found.set_by, 1)
-                elif first:
-                    rows[setter] = InlineSetter(
-                        setter, first.description, first.value, first.type, first.set_by, first.count + 1
-                    )
+        for document in parse_file(data, name) if MARK in data else ():
+            for _, _, found in _defined(document.root):
+                for setter, value in found.setters():
+                    first = InlineSetter(setter, found.description, value, found.type, found.set_by, 0)
+                    first = rows.get(setter, first)
+                    rows[setter] = replace(first, count=first.count + 1)
     return [rows[name] for name in sorted(rows)]
 
 
@@ -132,10 +128,8 @@ class InlineChange:
         return rewrite(data, name, self._edits) if MARK in data else data
 
     def _edits(self, document: Document) -> Iterator[Edit]:
-        for scalar, flow in _below(document.root, False):
-            found = _definition(scalar)
-            if found:
-                yield from self._set(scalar, found, flow)
+        for scalar, flow, found in _defined(document.root):
+            yield from self._set(scalar, found, flow)
 
     def _set(self, scalar: Scalar, found: InlineDefinition, flow: bool) -> list[Edit]:
         text = self._new_text(scalar.value, found)
@@ -162,23 +156,13 @@ class InlineChange:
         return text.replace(old, self.value)
 
 
-def _scalars(name: str, data: bytes) -> Iterator[tuple[Scalar, bool]]:
-    """Yield the scalars of a file that have a comment behind them, and whether they stand inside brackets."""
-    if MARK in data:
-        for document in parse_file(data, name):
-            yield from _below(document.root, False)
-
-
-def _below(node: Node | None, flow: bool) -> Iterator[tuple[Scalar, bool]]:
-    if isinstance(node, Scalar) and node.comment:
-        yield node, flow
+def _defined(node: Node | None, flow: bool = False) -> Iterator[tuple[Scalar, bool, InlineDefinition]]:
+    """Yield the scalars that the comments behind them define, and whether they stand inside brackets."""
+    if isinstance(node, Scalar) and node.comment and (found := parse(node.comment.text)):
+        yield node, flow, found
     elif isinstance(node, MappingNode | SequenceNode):
-        for part in node.children:
-            yield from _below(part.value, flow or node.flow)
-
-
-def _definition(scalar: Scalar) -> InlineDefinition | None:
-    return parse(scalar.comment.text) if scalar.comment else None
+        for child in node.children:
+            yield from _defined(child.value, flow or node.flow)
 
 
 def _check(declared: str, text: str) -> None:

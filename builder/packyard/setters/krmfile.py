@@ -20,6 +20,7 @@ from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution
+from packyard.work.memo import Memo, once
 from packyard.yaml.document import check_keys, parse_text
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
@@ -28,11 +29,6 @@ from packyard.yaml.span import aliased
 from packyard.yaml.splice import change
 from packyard.yaml.tree import Text, Tree, double, in_brackets
 from packyard.yaml.values import is_null, to_value
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from packyard.work.memo import Memo
-
 
 NAME = "Krmfile"
 #: One that defines nothing: the very bytes of kustomize 3.8.7.
@@ -129,9 +125,7 @@ class Krmfile:
 
 def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:
     """Parse a Krmfile; with a memo once."""
-    return (
-        Krmfile(source) if memo is None else memo.once(("krmfile", source.name, source.text), lambda: Krmfile(source))
-    )
+    return once(memo, ("krmfile", source.name, source.text), lambda: Krmfile(source))
 
 
 def _section(root: MappingNode) -> MappingNode | None:

@@ -178,9 +178,9 @@ def _nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
     working = Working()
     found = working.owned(root)
-    found.entries = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
+    found.children = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
     metadata = found.entry("metadata")
     if metadata and isinstance(metadata.value, MappingNode):
         metadata.value = own = working.owned(metadata.value)
-        own.entries = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
+        own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
     return found

@@ -189,9 +189,9 @@ class _Place:
         """Take an entry or item out, with its comments."""
         part = self.part()
         if isinstance(self.parent, MappingNode):
-            self.parent.entries = [entry for entry in self.parent.entries if entry is not part]
+            self.parent.children = [entry for entry in self.parent.entries if entry is not part]
         elif isinstance(self.parent, SequenceNode):
-            self.parent.items = [item for item in self.parent.items if item is not part]
+            self.parent.children = [item for item in self.parent.items if item is not part]
 
 
 def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
@@ -219,12 +219,12 @@ class _Merge:
                 raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
             existing = target.entry(entry.name)
             if is_null(entry.value):
-                target.entries = [other for other in target.entries if other is not existing]
+                target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
                 _refuse_directives(entry.value)
                 added = like(entry)
-                target.entries = [*target.entries[:place], added, *target.entries[place:]]
+                target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
                 self._entry(existing, entry, (*path, entry.name))
                 place = next(index for index, other in enumerate(target.entries) if other is existing)

@@ -45,7 +45,7 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], found: Sequence[
     for section, texts in sections.items():
         lines += [f"    {line}" for line in section.splitlines()] if texts else []
         lines += [line for text in texts.values() for line in text.splitlines()]
-    listed = make.sequence(KRMFILE, [make.clone_item(rule.item) for rule in found])
+    listed = make.sequence(KRMFILE, [make.like(rule.item, make.clone) for rule in found])
     lines += layout.lines([make.entry("rules", listed)]) if found else []
     return "".join(f"{line}\n" for line in lines if line).encode()
 
@@ -115,7 +115,7 @@ def _is_required(words: Words, name: str) -> bool:
 
 def _setter(entry: Entry, given: str | None) -> str:
     """Write a setter's definition with the value that it is given, which is not required any more."""
-    copied = make.clone_entry(entry)
+    copied = make.like(entry, make.clone)
     copied.head = []
     definition = copied.value
     setter = definition.mapping("x-k8s-cli", "setter") if isinstance(definition, MappingNode) else None
@@ -123,8 +123,8 @@ def _setter(entry: Entry, given: str | None) -> str:
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
         value.value = make.scalar(given, entry.key.source.name, double_quoted(given))
         if given and setter.get("required") is not None:
-            setter.entries = [each for each in setter.entries if each.name != "required"]
-            definition.entries = [each for each in definition.entries if each.name not in ("example", "nullable")]
+            setter.children = [each for each in setter.entries if each.name != "required"]
+            definition.children = [each for each in definition.entries if each.name not in ("example", "nullable")]
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
 
 

@@ -15,6 +15,7 @@ from packyard.errors import InputError
 from packyard.yaml.node import Alias, Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.rewritten import WIDTH
 from packyard.yaml.scalar import quoted
+from packyard.yaml.span import children_below
 
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 
@@ -88,17 +89,10 @@ def _in_brackets(node: Collection, start: str) -> str:
     """
     if not node.children:
         return _anchored(node, "{}" if isinstance(node, MappingNode) else "[]")
-    if not node.flow or not all(map(_fits_brackets, _below(node))):
+    if not node.flow or not all(map(_fits_brackets, children_below(node))):
         return ""
     text: list[str] = []
     return "".join(text) if _flow(node, len(start) + 1, text) <= WIDTH or _fits(text, len(start) + 1) else ""
-
-
-def _below(node: Collection) -> Iterator[Child]:
-    for child in node.children:
-        yield child
-        if isinstance(child.value, Collection):
-            yield from _below(child.value)
 
 
 def _fits_brackets(child: Child) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from packyard.yaml.node import Child, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Collection, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.scalar import double_quoted, quoted
 
 _Node = TypeVar("_Node", bound=Node)
@@ -18,49 +18,29 @@ _Child = TypeVar("_Child", Entry, Item)
 
 def clone(node: _Node) -> _Node:
     """Copy a node and all below it."""
-    return copy(node, _clone)
+    copied: _Node = copy(node, clone)
+    return copied
 
 
-def copy(node: _Node, inner: Callable[[Node], Node] = lambda value: value) -> _Node:
+def copy(node: _Node, inner: Callable[[Any], Any] = lambda value: value) -> _Node:
     """Copy a node with its entries or items, whose values are what ``inner`` returns for them."""
     copied: Any
     if isinstance(node, Scalar):
         copied = Scalar(node.source, node.start, node.end, node.value, node.style, node.tag, node.anchor)
-    elif isinstance(node, MappingNode):
-        copied = MappingNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.entries = [_like(Entry(each.key, inner(each.value), each.start), each) for each in node.entries]
     else:
-        assert isinstance(node, SequenceNode)
-        copied = SequenceNode(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
-        copied.items = [_like(Item(inner(each.value), each.start), each) for each in node.items]
+        assert isinstance(node, Collection)
+        copied = type(node)(node.source, node.start, node.end, node.flow, node.tag, node.anchor)
+        copied.children = [like(child, inner) for child in node.children]
     copied.comment = node.comment
     return copied  # type: ignore[no-any-return]  # it is of the type of the node
 
 
-def _clone(node: Node) -> Node:
-    return copy(node, _clone)
-
-
-def clone_entry(entry: Entry) -> Entry:
-    """Copy an entry and all below it, with its comments."""
-    return _like(Entry(entry.key, clone(entry.value), entry.start), entry)
-
-
-def clone_item(item: Item) -> Item:
-    """Copy an item and all below it, with its comments."""
-    return _like(Item(clone(item.value), item.start), item)
-
-
-def like(child: _Child) -> _Child:
-    """Copy an entry or an item, with its comments and with the very same value."""
-    start, value = child.start, child.value
-    made: Any = Entry(child.key, value, start) if isinstance(child, Entry) else Item(value, start)
-    return _like(made, child)  # type: ignore[no-any-return]  # it is of the type of the child
-
-
-def _like(child: _Child, other: Child) -> _Child:
-    child.head, child.foot, child.comment = list(other.head), list(other.foot), other.comment
-    return child
+def like(child: _Child, inner: Callable[[Any], Any] = lambda value: value) -> _Child:
+    """Copy an entry or an item with its comments; its value is what ``inner`` returns for the value."""
+    value = inner(child.value)
+    made: Any = Entry(child.key, value, child.start) if isinstance(child, Entry) else Item(value, child.start)
+    made.head, made.foot, made.comment = list(child.head), list(child.foot), child.comment
+    return made  # type: ignore[no-any-return]  # it is of the type of the child
 
 
 def scalar(text: str, name: str, lexeme: str | None = None) -> Scalar:
@@ -95,7 +75,7 @@ def entry(key: str, value: Node) -> Entry:
 def sequence(name: str, items: Iterable[Item]) -> SequenceNode:
     """Make a list."""
     made = SequenceNode(Source(name, ""), 0, 0, False, None, None)
-    made.items = list(items)
+    made.children = list(items)
     return made
 
 

@@ -189,9 +189,12 @@ class Item(Child):
 
 
 class Collection(Node):
-    """A mapping or a sequence; ``flow`` ones are written in brackets. ``size`` is that in the text that was parsed."""
+    """A mapping or a sequence; ``flow`` ones are written in brackets. ``size`` is that in the text that was parsed.
 
-    __slots__ = ("anchor", "flow", "size", "tag")
+    Its children are named for its kind: the entries of a mapping, the items of a sequence.
+    """
+
+    __slots__ = ("anchor", "children", "flow", "size", "tag")
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end)
@@ -199,28 +202,19 @@ class Collection(Node):
         self.size = 0
         self.tag = tag
         self.anchor = anchor
-
-    @property
-    def children(self) -> list[Any]:
-        """The entries of a mapping, or the items of a sequence."""
-        raise NotImplementedError
+        self.children: list[Any] = []
 
 
 class MappingNode(Collection):
     """Entries in the order of the text; a key may occur twice (see ``document.check_keys``)."""
 
-    __slots__ = ("_index", "_indexed", "entries")
+    __slots__ = ("_index", "_indexed")
+    entries: list[Entry] = vars(Collection)["children"]  # the same slot
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end, flow, tag, anchor)
-        self.entries: list[Entry] = []
         self._index: dict[str, int] = _NO_INDEX  # the places of keys, once one was asked for among many
         self._indexed: tuple[list[Entry], int] | None = None  # the entries that it was made for, and their number
-
-    @property
-    def children(self) -> list[Any]:
-        """The entries."""
-        return self.entries
 
     def entry(self, name: str) -> Entry | None:
         """Return the first entry with this key, or None."""
@@ -264,16 +258,8 @@ class MappingNode(Collection):
 class SequenceNode(Collection):
     """Items in the order of the text."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
-        super().__init__(source, start, end, flow, tag, anchor)
-        self.items: list[Item] = []
-
-    @property
-    def children(self) -> list[Any]:
-        """The items."""
-        return self.items
+    __slots__ = ()
+    items: list[Item] = vars(Collection)["children"]  # the same slot
 
 
 class Document:
