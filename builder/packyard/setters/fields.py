@@ -140,7 +140,7 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
         return None
     if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
         return declared or None
-    known = None if bound.from_key else _known_type(document.root, bound)
+    known = None if bound.from_key else type_at(document.root, bound.path)
     if isinstance(definition, Substitution):
         numeric = known in PLAIN_TYPES
         return known if numeric and implicit_type(new) == known else "string"
@@ -149,10 +149,11 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
     return declared or (known if known != "int-or-string" else None)
 
 
-def _known_type(root: Node | None, bound: Binding) -> str | None:
+def type_at(root: Node | None, path: tuple[Step, ...]) -> str | None:
+    """Return the type that Kubernetes gives a field of an object."""
     if not isinstance(root, MappingNode):
         return None
-    return field_type(root.text("apiVersion"), root.text("kind"), bound.path)
+    return field_type(root.text("apiVersion"), root.text("kind"), path)
 
 
 def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:

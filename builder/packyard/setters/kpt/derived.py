@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from packyard.setters.kpt.apply import flow_text, roots_of
 from packyard.setters.kpt.kptfile import TAGS
-from packyard.setters.kpt.rewrite import flow_text, roots_of
 from packyard.setters.kpt.tagged import Tagged, find
 from packyard.yaml.node import Node, Scalar, SequenceNode
 from packyard.yaml.values import is_null, type_of

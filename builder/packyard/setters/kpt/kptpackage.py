@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.fields import FieldChange
-from packyard.setters.kpt import kptfile, rewrite
-from packyard.setters.kpt.apply import Setting, apply
+from packyard.setters.kpt import kptfile
+from packyard.setters.kpt.apply import Setting, apply, block_text, parse_list, set_scalar
 from packyard.setters.kpt.derived import KptSetter, derive
 from packyard.setters.kpt.kptfile import Mutator
 from packyard.setters.kpt.pattern import MARK
@@ -165,7 +165,7 @@ class KptPackage:
                 problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
             else:
                 text = _in_form_of(item.node, given[item.name])
-                found = rewrite.scalar(item.node, text, known=None, flow=_is_flow(item), keep_type=True)
+                found = set_scalar(item.node, text, known=None, flow=_is_flow(item), keep_type=True)
                 edits.setdefault(item.path, []).extend(found)
         refuse(problems)
         return edits
@@ -188,10 +188,10 @@ def _in_form_of(old: Scalar, text: str) -> str:
     if old.style not in "|>" or not old.value.startswith("- "):
         return text
     try:
-        listed = rewrite.parse_list(text)
+        listed = parse_list(text)
     except InputError:  # a field that is a list refuses it, and says where
         return text
-    return rewrite.block_text(listed) + "\n" if listed else text
+    return block_text(listed) + "\n" if listed else text
 
 
 def _is_flow(item: Declaration) -> bool:

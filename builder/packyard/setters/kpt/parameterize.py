@@ -15,8 +15,8 @@ from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.fields import path_text
 from packyard.setters.kpt import pattern
+from packyard.setters.kpt.apply import roots_of
 from packyard.setters.kpt.pattern import Cover
-from packyard.setters.kpt.rewrite import roots_of
 from packyard.setters.kpt.tagged import list_comment, scalar_comment
 from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packyard.errors import InputError, Problem, refuse
-from packyard.setters.kpt.rewrite import flow_text
+from packyard.setters.kpt.apply import flow_text
 from packyard.yaml import items
 from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange
