@@ -13,7 +13,7 @@ import pytest
 
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.setters.change import change_setters
-from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import implicit_type
 from served import Cfg
 
 CASES = min(int(os.environ.get("PACKYARD_FUZZ", "100")), 2000)

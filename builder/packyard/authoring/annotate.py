@@ -18,9 +18,9 @@ from packyard.errors import InputError
 from packyard.yaml.edit import Edit, exchange, set_text
 from packyard.yaml.node import Alias, Document, MappingNode, Node, Scalar
 from packyard.yaml.proof import rewrite
-from packyard.yaml.scalar import double_quoted, single_quoted
 from packyard.yaml.splice import add
 from packyard.yaml.tree import Tree, Written, lexeme
+from packyard.yaml.values import double_quoted, single_quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from packyard.source import compose, package
 from packyard.source.package import UseCase
 from packyard.source.workspace import Workspace
 from packyard.yaml.node import MappingNode, Node, Scalar
-from packyard.yaml.scalar import double_quoted
+from packyard.yaml.values import double_quoted
 
 
 def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding, sets
 from packyard.setters.refusal import refusal, review
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import implicit_type
 
 _MOST_BROKEN = 100  # the most substitutions that are checked
 _NAMED = re.compile(r"\$\{([^${}]+)\}")

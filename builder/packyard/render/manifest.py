@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packyard.yaml.scalar import double_quoted, is_plain_text
 from packyard.yaml.strict import Plain, Value, read_plain
 from packyard.yaml.tree import Tree, Written, block
+from packyard.yaml.values import double_quoted, is_plain_text
 
 
 def write(roots: Iterable[Value]) -> bytes:

@@ -26,9 +26,8 @@ from packyard.source.parts import Patch
 from packyard.yaml import aliases, strict
 from packyard.yaml.document import decode, only, parse_one
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import implicit_type
 from packyard.yaml.span import embedded
-from packyard.yaml.values import is_null
+from packyard.yaml.values import implicit_type, is_null
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 

@@ -22,9 +22,8 @@ from packyard.setters.definition import Definitions, Setter, Substitution, full_
 from packyard.yaml import items
 from packyard.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
 from packyard.yaml.tree import double
-from packyard.yaml.values import type_of
+from packyard.yaml.values import implicit_type, type_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from packyard.yaml.document import parse_file
 from packyard.yaml.edit import AS_IS, Edit, replace_comment, set_text
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import rewrite
-from packyard.yaml.scalar import NEEDS_ESCAPES
+from packyard.yaml.values import NEEDS_ESCAPES
 
 #: What a file must hold for any of its comments to be one of these: a search before a parse.
 MARK = b'"x-kustomize"'

@@ -13,9 +13,8 @@ from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import quoted
 from packyard.yaml.tree import flow
-from packyard.yaml.values import is_null
+from packyard.yaml.values import is_null, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from packyard.kubernetes.fieldtypes import Step, is_known, merge_key
 from packyard.yaml.document import walk
 from packyard.yaml.make import clone, copy, like, scalar
 from packyard.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import YAML11_BOOLEANS, implicit_type
-from packyard.yaml.values import is_null
+from packyard.yaml.values import YAML11_BOOLEANS, implicit_type, is_null
 
 _Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.

@@ -22,7 +22,7 @@ from packyard.work.memo import Memo
 from packyard.yaml import layout, make
 from packyard.yaml.document import parse_shared
 from packyard.yaml.node import Entry, MappingNode, Source
-from packyard.yaml.scalar import double_quoted, quoted
+from packyard.yaml.values import double_quoted, quoted
 
 #: Behind the words of all layers.
 _LAST = 1000

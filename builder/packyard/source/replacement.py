@@ -23,7 +23,7 @@ from packyard.source.patch import Working
 from packyard.source.sources import Sources
 from packyard.yaml.make import scalar
 from packyard.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
+from packyard.yaml.values import implicit_type
 
 _STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
 _DOT = re.compile(r"(?<!\\)\.")

@@ -27,8 +27,7 @@ from packyard.work.memo import Memo
 from packyard.yaml import make
 from packyard.yaml.document import source_of
 from packyard.yaml.node import Collection, Comment, Entry, Node, Scalar
-from packyard.yaml.scalar import is_plain_text
-from packyard.yaml.values import to_value
+from packyard.yaml.values import is_plain_text, to_value
 
 _Collection = TypeVar("_Collection", bound=Collection)
 

@@ -18,8 +18,8 @@ import re
 from packyard.dataclass import dataclass
 from packyard.errors import InputError
 from packyard.yaml.node import Child, Comment, Node, Scalar
-from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
 from packyard.yaml.span import header_comment, line_break
+from packyard.yaml.values import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from packyard.errors import InputError
 from packyard.yaml.node import Alias, Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.rewritten import WIDTH
-from packyard.yaml.scalar import quoted
 from packyard.yaml.span import children_below
+from packyard.yaml.values import quoted
 
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from packyard.yaml.node import Collection, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import double_quoted, quoted
+from packyard.yaml.values import double_quoted, quoted
 
 _Node = TypeVar("_Node", bound=Node)
 _Child = TypeVar("_Child", Entry, Item)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from packyard.yaml.node import Alias, Child, Collection, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import double_quoted
+from packyard.yaml.values import double_quoted
 
 ELSE = "\0"
 #: 3.8.7 breaks a line at the first blank of a text, or comma in brackets, behind this column.

@@ -14,7 +14,7 @@ import re
 
 from packyard.errors import InputError
 from packyard.yaml.node import Alias, Child, Collection, Comment, Document, Item, Node, Scalar, Source
-from packyard.yaml.scalar import is_plain_text
+from packyard.yaml.values import is_plain_text
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from copy import deepcopy
 
 from packyard.errors import InputError
 from packyard.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
-from packyard.yaml.values import is_merge, merged, scalar_value
+from packyard.yaml.values import implicit_type, is_merge, merged, scalar_value
 
 #: What one scalar can be.
 Plain = str | int | float | bool | None

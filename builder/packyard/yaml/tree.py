@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from packyard.dataclass import dataclass
-from packyard.yaml.scalar import double_quoted, fits_plain, is_plain_text, single_quoted
+from packyard.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:

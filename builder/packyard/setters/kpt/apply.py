@@ -23,9 +23,8 @@ from packyard.yaml import items
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import AS_IS, Edit, set_text
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.scalar import double_quoted, fits_plain, implicit_type, single_quoted
 from packyard.yaml.tree import Written, block
-from packyard.yaml.values import type_of
+from packyard.yaml.values import double_quoted, fits_plain, implicit_type, single_quoted, type_of
 
 if TYPE_CHECKING:
     from packyard.yaml.edit import Reading

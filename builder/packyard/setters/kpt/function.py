@@ -17,8 +17,8 @@ from packyard.setters.kpt.parameterize import read_wanted, tag
 from packyard.setters.kpt.resourcelist import ID_ANNOTATIONS, ResourceItem, ResourceList, Result, config_text
 from packyard.setters.packages import KPTFILE
 from packyard.yaml.edit import Edit
-from packyard.yaml.scalar import double_quoted
 from packyard.yaml.splice import remove
+from packyard.yaml.values import double_quoted
 
 _Answer = tuple[list[Edit], list[Result]]
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from packyard.errors import InputError
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import implicit_type
-from packyard.yaml.values import is_null
+from packyard.yaml.values import implicit_type, is_null
 
 _TEXT, _TEXTS, _NAMED_TEXTS, _ANYTHING = "string", "[]string", "map[string]string", ""
 #: The types of a Kptfile of version 1 with their fields: those that list-setters knows, and what the newest kpt has.

@@ -28,7 +28,7 @@ from packyard.yaml.document import parse_file
 from packyard.yaml.edit import Edit
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.proof import apply_to_file
-from packyard.yaml.scalar import fits_plain, single_quoted
+from packyard.yaml.values import fits_plain, single_quoted
 
 
 @dataclass(frozen=True, slots=True)

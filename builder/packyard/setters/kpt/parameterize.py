@@ -20,8 +20,8 @@ from packyard.setters.kpt.pattern import Cover
 from packyard.setters.kpt.tagged import list_comment, scalar_comment
 from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
-from packyard.yaml.scalar import double_quoted
 from packyard.yaml.span import header_end, line_break
+from packyard.yaml.values import double_quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,9 @@ from packyard.yaml.document import decode, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_text
-from packyard.yaml.scalar import double_quoted
 from packyard.yaml.splice import append
 from packyard.yaml.tree import Tree, block, double, flow, in_brackets, reading
-from packyard.yaml.values import is_null
+from packyard.yaml.values import double_quoted, is_null
 
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
