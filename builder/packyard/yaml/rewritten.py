@@ -74,15 +74,17 @@ class _Writer:
         self.lines = lines
         self._lists = 0  # that are open
 
-    def collection(self, node: Collection, indent: int) -> None:
-        """Write a block collection on lines of its own."""
-        self._lists += isinstance(node, SequenceNode)
-        for child in node.children:
-            self.lines.append(Line(" " * indent))
-            self._child(child, indent)
-        self._lists -= isinstance(node, SequenceNode)
+    def collection(self, node: Collection, indent: int, *, is_nested: bool = False) -> None:
+        """Write a block collection on lines of its own, or ``is_nested`` from the line of its dash on."""
+        is_list = isinstance(node, SequenceNode)
+        self._lists += is_list
+        for index, child in enumerate(node.children):
+            if index or not is_nested:
+                self.lines.append(Line(" " * indent))
+            self._child(child, indent, is_nested=is_nested and is_list)
+        self._lists -= is_list
 
-    def _child(self, child: Child, indent: int, *, is_nested: bool = False) -> None:
+    def _child(self, child: Child, indent: int, *, is_nested: bool) -> None:
         """Write an entry or an item behind its indentation, which is on the line already."""
         line, value = self.lines[-1], child.value
         line.inner = indent
@@ -96,18 +98,9 @@ class _Writer:
             self._single(child, indent, line)
         elif isinstance(child, Item) and not _properties(value) and child.comment is None:
             line.add(" ")
-            self._nested(value, indent + 2)
+            self.collection(value, indent + 2, is_nested=True)
         else:
             self._block(child, value, indent, line)
-
-    def _nested(self, node: Collection, indent: int) -> None:
-        """Write a collection that begins on the line of its dash."""
-        self._lists += isinstance(node, SequenceNode)
-        for index, child in enumerate(node.children):
-            if index:
-                self.lines.append(Line(" " * indent))
-            self._child(child, indent, is_nested=isinstance(node, SequenceNode))
-        self._lists -= isinstance(node, SequenceNode)
 
     def _block(self, child: Child, value: Collection, indent: int, line: Line) -> None:
         head = _properties(value)
@@ -229,4 +222,4 @@ def _number(found: re.Match[str]) -> str:
 def _properties(node: Scalar | Collection) -> str:
     """Return anchor and tag of a node, in this order."""
     count = (node.anchor is not None) + (node.tag is not None)
-    return " ".join(sorted(node.lexeme.split(None, count)[:count], reverse=False)) if count else ""
+    return " ".join(sorted(node.lexeme.split(None, count)[:count])) if count else ""
