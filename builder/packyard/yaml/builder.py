@@ -19,24 +19,14 @@ from yaml.events import (
 
 from packyard.errors import InputError
 from packyard.yaml.comments import Around, Token, place
-from packyard.yaml.node import (
-    Alias,
-    Child,
-    Collection,
-    Document,
-    Entry,
-    Item,
-    MappingNode,
-    Node,
-    Scalar,
-    SequenceNode,
-    Source,
-)
+from packyard.yaml.node import Alias, Child, Collection, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from packyard.yaml.node import Source
 
 #: Deeper nesting is refused: libyaml needs time quadratic in the depth, and no manifest comes near.
 MAX_DEPTH = 200

@@ -11,24 +11,14 @@ from bisect import bisect_right
 
 from packyard.errors import InputError, Problem
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import (
-    Alias,
-    Child,
-    Collection,
-    Comment,
-    Document,
-    Entry,
-    MappingNode,
-    Node,
-    Scalar,
-    SequenceNode,
-    Source,
-)
+from packyard.yaml.node import Alias, Child, Collection, Comment, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.span import attached, children_below, header_comment
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from packyard.yaml.node import Document, Source
 
 _Key = tuple[type, int]
 

@@ -19,14 +19,7 @@ from packyard.errors import InputError
 from packyard.yaml.compare import Comparison, refused
 from packyard.yaml.document import parse_shared, parse_text, source_of
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import (
-    Child,
-    Collection,
-    Document,
-    Node,
-    Scalar,
-    Source,
-)
+from packyard.yaml.node import Child, Collection, Document, Node, Scalar, Source
 from packyard.yaml.span import aliased, begins_its_line, children_below
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has

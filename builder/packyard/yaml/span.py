@@ -119,9 +119,7 @@ def header_end(block: Scalar) -> int:
     """Return the end of a block scalar's header, before the comment behind it."""
     found = _HEADER.match(block.source.text, block.start, block.end)
     assert found is not None
-    return block.start + len(
-        block.source.text[block.start : found.end() if found[1] is None else found.start(1)].rstrip()
-    )
+    return block.start + len(found[0].removesuffix(found[1] or "").rstrip())
 
 
 def text_of(node: Node) -> str | None:
