@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.setters.kpt import function, pattern
+from packyard.setters.kpt import function, tagged
 from resourcelists import resource_list, said
 
 CASES = {file.stem: json.loads(file.read_bytes()) for file in sorted((real.CORPUS / "kpt").glob("*.json"))}
@@ -25,10 +25,10 @@ def test_upstreams_helpers_answer_alike(name: str) -> None:
     case = CASES[name]
     arguments = case["unit"]["args"]
     if case["unit"]["call"] == "currentSetterValues":
-        assert pattern.Pattern(arguments["pattern"]).derive(arguments["value"]) == case["expected_results"]
+        assert tagged.Pattern(arguments["pattern"]).derive(arguments["value"]) == case["expected_results"]
     else:
         setters = {setter["name"]: setter["value"] for setter in arguments["setters"]}
-        assert pattern.Cover(setters).pattern(arguments["value"]) == case["expected_results"]
+        assert tagged.Cover(setters).pattern(arguments["value"]) == case["expected_results"]
 
 
 @pytest.mark.usefixtures("corpus")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packyard.setters.kpt.apply import apply
-from packyard.setters.kpt.pattern import Pattern
+from packyard.setters.kpt.tagged import Pattern
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Source
 from packyard.yaml.proof import apply_to_text

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.fields import path_text, type_at
-from packyard.setters.kpt.pattern import Pattern
-from packyard.setters.kpt.tagged import Tagged, find
+from packyard.setters.kpt.tagged import Pattern, Tagged, find
 from packyard.yaml import items
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import AS_IS, Edit, set_text

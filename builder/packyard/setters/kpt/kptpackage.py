@@ -19,9 +19,8 @@ from packyard.setters.kpt import kptfile
 from packyard.setters.kpt.apply import Setting, apply, block_text, parse_list, set_scalar
 from packyard.setters.kpt.derived import KptSetter, derive
 from packyard.setters.kpt.kptfile import Mutator
-from packyard.setters.kpt.pattern import MARK
 from packyard.setters.kpt.resourcelist import config_text
-from packyard.setters.kpt.tagged import Tagged, find
+from packyard.setters.kpt.tagged import MARK, Tagged, find
 from packyard.setters.packages import KPTFILE, PackageFiles
 from packyard.setters.plan import Plan
 from packyard.yaml.document import parse_file

@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.fields import path_text
-from packyard.setters.kpt import pattern
 from packyard.setters.kpt.apply import roots_of
-from packyard.setters.kpt.pattern import Cover
-from packyard.setters.kpt.tagged import list_comment, scalar_comment
+from packyard.setters.kpt.tagged import Cover, list_comment, scalar_comment, write_comment
 from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.span import header_end, line_break
@@ -118,7 +116,7 @@ def _scalar(node: Scalar, path: tuple[Step, ...], wanted: Wanted, tags: Tags, fl
 
 def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) -> Edit:
     """Put a comment in place of the one that is there, or behind what ends at ``at``."""
-    new = pattern.write(text)
+    new = write_comment(text)
     return replace_comment(old, new) if old else Edit(at, at, f" {new}", owner, comments=[new])
 
 
@@ -173,7 +171,7 @@ def _broken(
         found = None if "\n" in value.value else wanted.texts.pattern(value.value)
         if found is not None:
             tags.append(Tag(path_text((*path, index)), value.value, found))
-            comments.append(pattern.write(found))
+            comments.append(write_comment(found))
             line += f" {comments[-1]}"
         lines.append(line)
         texts.append(value.value)
