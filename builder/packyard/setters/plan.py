@@ -80,15 +80,6 @@ class Plan:
         return Plan((*self.changes, *later.changes), files, counts, definitions, left)
 
 
-@dataclass(frozen=True, slots=True)
-class _FileFields:
-    """The fields of one file that are set; ``data`` is None where it stays as it is."""
-
-    data: bytes | None
-    changes: list[FieldChange]
-    counts: Mapping[str, int]
-
-
 def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None) -> Plan:
     """Plan to give setters values, and to take others back to the defaults of their definitions, else to ``shipped``.
 
@@ -189,23 +180,23 @@ def _set_fields(
     names = _names(definitions, changed)
     key = (package.krmfile, *((setter.name, setter.value, setter.values) for setter in changed.values()))
 
-    def of_file(data: bytes, name: str) -> _FileFields:
+    def of_file(data: bytes, name: str) -> tuple[bytes | None, list[FieldChange], Mapping[str, int]]:
+        """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
         documents = parse_shared(source, parsed, around=names)
         fields.visit(documents)
-        new = apply_to_file(data, source, fields.edits, documents, proved, parsed)
-        return _FileFields(new, fields.changes, fields.counts)
+        return apply_to_file(data, source, fields.edits, documents, proved, parsed), fields.changes, fields.counts
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
-            name = package.where + path
-            found = once(planned, ("planned", key, data), partial(of_file, data, name))
-            changes += [replace(change, file=name) for change in found.changes]
-            for name, count in found.counts.items():
-                counts[name] += count
-            if found.data is not None:
-                files[path] = found.data
+            file = package.where + path
+            new, found, numbers = once(planned, ("planned", key, data), partial(of_file, data, file))
+            changes += [replace(change, file=file) for change in found]
+            for name, number in numbers.items():
+                counts[name] += number
+            if new is not None:
+                files[path] = new
     return Plan(tuple(changes), files, counts, definitions)
 
 

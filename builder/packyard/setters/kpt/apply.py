@@ -127,6 +127,11 @@ def roots_of(text: str) -> list[Node]:
         return []
 
 
+def sorted_texts(node: SequenceNode) -> list[str]:
+    """Return the texts of a list's items, sorted; an item that is not a scalar has an empty one."""
+    return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
+
+
 def parse_list(text: str) -> SequenceNode | None:
     """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
     if not text:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from packyard.setters.kpt.apply import flow_text, roots_of
+from packyard.setters.kpt.apply import flow_text, roots_of, sorted_texts
 from packyard.setters.kpt.kptfile import TAGS
 from packyard.setters.kpt.tagged import Tagged, find
-from packyard.yaml.node import Node, Scalar, SequenceNode
+from packyard.yaml.node import Node, SequenceNode
 from packyard.yaml.values import is_null, type_of
 
 
@@ -66,7 +66,7 @@ def _given(name: str, text: str) -> KptSetter:
 def _of_field(field: Tagged) -> list[KptSetter]:
     node = field.node
     if isinstance(node, SequenceNode):
-        texts = sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
+        texts = sorted_texts(node)
         name = field.pattern.text.removeprefix("${").removesuffix("}")  # whatever else is in the pattern, as in kpt
         return [KptSetter(name, f"[{', '.join(texts)}]", "array")]
     kind = type_of(node)

@@ -79,7 +79,7 @@ def find_mutators(root: Node | None) -> list[Mutator]:
     return [
         Mutator(node, node.mapping("configMap"), node.text("configPath"))
         for node in nodes
-        if isinstance(node, MappingNode) and _applies_setters(node)
+        if isinstance(node, MappingNode) and any("apply-setters" in node.text(key) for key in ("image", "exec"))
     ]
 
 
@@ -126,7 +126,3 @@ def _found(node: Node) -> str:
     text = node.value if len(node.value.encode()) <= len("1234567890") else f"{node.value[:7]}..."
     kind = implicit_type(node.value) if node.style == "plain" else "string"
     return f"!!{TAGS.get(kind, kind)} `{text}`"
-
-
-def _applies_setters(node: MappingNode) -> bool:
-    return any("apply-setters" in node.text(key) for key in ("image", "exec"))

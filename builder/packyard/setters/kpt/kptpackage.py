@@ -163,8 +163,8 @@ class KptPackage:
             elif not isinstance(item.node, Scalar):
                 problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
             else:
-                text = _in_form_of(item.node, given[item.name])
-                found = set_scalar(item.node, text, known=None, flow=_is_flow(item), keep_type=True)
+                text, data = _in_form_of(item.node, given[item.name]), item.mutator.config_map
+                found = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
                 edits.setdefault(item.path, []).extend(found)
         refuse(problems)
         return edits
@@ -191,11 +191,6 @@ def _in_form_of(old: Scalar, text: str) -> str:
     except InputError:  # a field that is a list refuses it, and says where
         return text
     return block_text(listed) + "\n" if listed else text
-
-
-def _is_flow(item: Declaration) -> bool:
-    data = item.mutator.config_map
-    return bool(data and data.flow)
 
 
 def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[FieldChange]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.fields import path_text
-from packyard.setters.kpt.apply import roots_of
+from packyard.setters.kpt.apply import roots_of, sorted_texts
 from packyard.setters.kpt.tagged import Cover, list_comment, scalar_comment, write_comment
 from packyard.yaml.edit import Edit, replace_comment
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
@@ -59,14 +59,10 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
         if not roots:
             raise InputError("parsing error")
         if isinstance(roots[0], SequenceNode):
-            lists.setdefault(_texts(roots[0]), name)
+            lists.setdefault(tuple(sorted_texts(roots[0])), name)
         elif isinstance(roots[0], Scalar):
             scalars[name] = text
     return Wanted(Cover(scalars), lists)
-
-
-def _texts(node: SequenceNode) -> tuple[str, ...]:
-    return tuple(sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items))
 
 
 def tag(root: Node | None, wanted: Wanted) -> Tags:
@@ -124,7 +120,7 @@ def _list(
     entry: Entry, node: SequenceNode, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool
 ) -> list[Tag] | None:
     """Tag a list; where it is written anew, with its items' comments, return the tags of the items."""
-    texts = _texts(node)
+    texts = tuple(sorted_texts(node))
     name = wanted.lists.get(texts)
     if name is None and not (node.flow and any(map(wanted.texts.pattern, texts))):
         return None
