@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
@@ -50,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         output.json_result(
             [{"file": setter.file, "line": setter.line, "name": setter.name, "value": setter.shown,
-              "fields": [asdict(field) for field in fields]} for setter, fields in found]
+              "fields": [{name: getattr(field, name) for name in Field.__slots__} for field in fields]}
+             for setter, fields in found]
         )  # fmt: skip
         return 0
     for setter, fields in found:
