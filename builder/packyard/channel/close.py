@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from packyard.bundle import record, reference
-from packyard.channel import envelope, head, index, lease
+from packyard.channel import envelope, head, index, lease, trial
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import NotFoundError, Store
 from packyard.errors import IntegrityError, Problem
@@ -42,6 +42,7 @@ def close(store: Store, version: str, *, keys: Sequence[SigningKey] = (), truste
     """Close the release of a version, and return whether it was open."""
     head.check_keys(keys, trusted)
     index.read(store, trusted)  # there has to be one
+    store = trial.tried(store)
     with lease.hold(store) as held:
         release = index.read(store, trusted).released(version)
         if not is_closed(store, release.spelling, trusted):

@@ -10,7 +10,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from packyard.bundle import reference
-from packyard.channel import checksum, close, flat, head, index, lease, nodes, pending, provenance, reindex, sbom, tree
+from packyard.channel import (
+    checksum,
+    close,
+    flat,
+    head,
+    index,
+    lease,
+    nodes,
+    pending,
+    provenance,
+    reindex,
+    sbom,
+    tree,
+    trial,
+)
 from packyard.channel import yank as yanks
 from packyard.channel.entry import IndexEntry
 from packyard.channel.head import Head
@@ -69,6 +83,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
     """Remove the nodes that no head reaches, and return their keys; a `ConflictError` if somebody publishes now."""
     index.read(store, trusted)  # there has to be one
+    store = trial.tried(store)
     with lease.hold(store):
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
@@ -269,7 +284,7 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
 
 
 _KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER)
-_FILES = (head.POINTER, flat.KEY, "index/channel.json")
+_FILES = (head.POINTER, flat.KEY, trial.KEY)
 
 
 def _unreached(store: Store, latest: Head) -> list[str]:

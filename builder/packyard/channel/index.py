@@ -21,7 +21,7 @@ from itertools import islice
 from packyard.bundle import record as json_record
 from packyard.bundle import reference
 from packyard.bundle.record import FaultError
-from packyard.channel import flat, lease, spill, tree, words
+from packyard.channel import flat, lease, spill, tree, trial, words
 from packyard.channel import head as heads
 from packyard.channel.entry import IndexEntry
 from packyard.channel.head import Head, Memory
@@ -262,6 +262,7 @@ def record(
 ) -> Index:
     """Add entries to a channel's index, while others may do the same, and return the new index."""
     added = tuple(entries)
+    store = trial.tried(store)
     with lease.exclusive(store) as check:
         return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
 
@@ -272,6 +273,7 @@ def revoke(store: Store, key_id: Digest, *, keys: Sequence[SigningKey], trusted:
         hint = "sign with another key that its users trust: --key NAME"
         raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
     read(store, trusted)  # there has to be one
+    store = trial.tried(store)
     with lease.exclusive(store) as check:
         return commit(store, lambda index: index.revoke(key_id), keys=keys, trusted=trusted, check=check)
 

@@ -26,8 +26,8 @@ from packyard.digest import Digest
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
 
 FOLDER = "index/writers/"
-STALE = 30.0  # seconds without a renewal
-PATIENCE = 600.0  # seconds that a writer waits
+_STALE = 30.0  # seconds without a renewal
+_PATIENCE = 600.0  # seconds that a writer waits
 _LIMIT = 4096
 
 
@@ -48,9 +48,8 @@ class _Ticket:
 class Lease:
     """A ticket of ours in a store."""
 
-    def __init__(self, store: Store, stale: float) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._stale = stale
         self._key = f"{FOLDER}{secrets.token_hex(16)}.json"
         self._lock = threading.Lock()
         self._ticket: _Ticket | None = None
@@ -83,17 +82,12 @@ class Lease:
         self._write(_Ticket(number=number))
         return number
 
-    def _wait(self, number: int, patience: float) -> None:
+    def _wait(self, number: int) -> None:
         """Wait until no ticket comes before ours."""
-        _wait(
-            self._store,
-            lambda key, other: key != self._key and (other, key) < (number, self._key),
-            self._stale,
-            patience,
-        )
+        _wait(self._store, lambda key, other: key != self._key and (other, key) < (number, self._key))
 
     def _renew(self, stop: threading.Event) -> None:
-        while not stop.wait(self._stale / 5):
+        while not stop.wait(_STALE / 5):
             try:
                 assert self._ticket
                 self._write(replace(self._ticket, renewed=self._ticket.renewed + 1))
@@ -102,14 +96,14 @@ class Lease:
 
 
 @contextmanager
-def hold(store: Store, *, stale: float = STALE, patience: float = PATIENCE) -> Iterator[Lease]:
+def hold(store: Store) -> Iterator[Lease]:
     """Wait until no other writer has the channel, and keep others waiting."""
-    lease, stop = Lease(store, stale), threading.Event()
+    lease, stop = Lease(store), threading.Event()
     renewal = threading.Thread(target=lease._renew, args=(stop,), daemon=True)
     try:
         number = lease._take()
         renewal.start()
-        lease._wait(number, patience)
+        lease._wait(number)
         yield lease
     finally:
         stop.set()
@@ -128,21 +122,21 @@ def exclusive(store: Store) -> Iterator[Callable[[], object]]:
             yield lease.check
 
 
-def wait(store: Store, *, stale: float = STALE, patience: float = PATIENCE) -> None:
+def wait(store: Store) -> None:
     """Wait while another writer holds the channel."""
-    _wait(store, lambda _key, _number: True, stale, patience)
+    _wait(store, lambda _key, _number: True)
 
 
-def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patience: float) -> None:
+def _wait(store: Store, blocks: Callable[[str, int], bool]) -> None:
     """Wait while there is a ticket, by its key and number, that blocks us; remove those that do not change."""
-    end, seen = time.monotonic() + patience, dict[str, tuple[_Ticket, float]]()
+    end, seen = time.monotonic() + _PATIENCE, dict[str, tuple[_Ticket, float]]()
     while True:
         now, waiting = time.monotonic(), ""
         for key, ticket in _tickets(store):
             if not blocks(key, ticket.number):
                 continue
             known, since = seen.get(key, (None, now))
-            if known == ticket and now - since > stale:
+            if known == ticket and now - since > _STALE:
                 store.remove(key)
                 continue
             if known != ticket:
@@ -151,9 +145,9 @@ def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patien
         if not waiting:
             return
         if now > end:
-            problem = f"another writer has the channel for {patience:g} seconds: {waiting}"
+            problem = f"another writer has the channel for {_PATIENCE:g} seconds: {waiting}"
             raise UnavailableError(Problem(problem, file=store.address, hint="run again later"))
-        time.sleep(random.uniform(0.2, 1) * min(stale / 20, 0.5))
+        time.sleep(random.uniform(0.2, 1) * min(_STALE / 20, 0.5))
 
 
 def _tickets(store: Store) -> Iterator[tuple[str, _Ticket]]:

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from packyard.bundle import reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, close, head, lease, provenance, yank
+from packyard.channel import checksum, close, head, lease, provenance, trial, yank
 from packyard.channel.entry import IndexEntry
 from packyard.channel.head import Head
 from packyard.channel.index import Index, Release
@@ -43,6 +43,7 @@ def reindex(
     head.check_keys(keys, trusted)
     if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
+    store = trial.tried(store)
     with lease.hold(store) as held:
         there = store.list("")
         listed, skipped = bundles(there)

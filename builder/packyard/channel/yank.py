@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from packyard.bundle import record, reference
 from packyard.bundle.record import Record
 from packyard.bundle.reference import Reference
-from packyard.channel import envelope, head, index, lease
+from packyard.channel import envelope, head, index, lease, trial
 from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import NotFoundError, Store
@@ -89,6 +89,7 @@ def yank(
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
     head.check_keys(keys, trusted)
     index.read(store, trusted)  # there has to be one
+    store = trial.tried(store)
     with lease.hold(store) as held:
         entry = index.read(store, trusted).named(asked.name).get(asked.version)
         recorded = read(store, entry, trusted)

@@ -1,0 +1,181 @@
+"""Publishers that are killed at any call, and a hundred at once: nothing is lost, and nothing absent is listed.
+
+`make test` runs a sample, `make soak` all.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import faults
+import sample
+from channel.buckets import BUCKET, BucketServer
+from channel.examples import bundle
+from packyard.channel import fetch, fsck, index, lease, open_store, pending, publish
+from packyard.channel.close import close
+from packyard.channel.entry import bundle_key
+from packyard.channel.promote import promote
+from packyard.channel.reindex import reindex
+from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.yank import yank
+from packyard.errors import PackyardError
+
+#: Publishers, each with bundles of its own, and bundles that they all publish.
+PUBLISHERS, OWN, SHARED = (100, 8, 200) if sample.WHOLE else (12, 3, 6)
+THREADS = 10  # publishers in a process
+
+PROGRAM = """
+import random, sys
+from concurrent.futures import ThreadPoolExecutor
+from channel.examples import bundle
+from packyard.channel import open_store, publish
+address, first, count, own, shared = sys.argv[1], *map(int, sys.argv[2:])
+sys.stdin.readline()
+def run(number):
+    made = [bundle(f"own-{number:03}-{each}", "1.0", str(number)) for each in range(own)]
+    mine = random.Random(number).sample(range(shared), min(shared, 2))
+    made += [bundle(f"shared-{each:03}", "1.0") for each in mine]
+    publish(open_store(address), made)
+with ThreadPoolExecutor(count) as pool:
+    list(pool.map(run, range(first, first + count)))
+"""
+
+
+def start(address: str, environment: dict[str, str], first: int, count: int) -> subprocess.Popen[bytes]:
+    """Start a process of publishers, which waits for a line."""
+    program = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n{PROGRAM}"
+    words = [sys.executable, "-c", program, address, *map(str, (first, count, OWN, SHARED))]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, env={**os.environ, **environment})
+
+
+def let_go(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.close()
+
+
+def expected() -> set[str]:
+    own = {f"own-{number:03}-{each}@1.0" for number in range(PUBLISHERS) for each in range(OWN)}
+    shared = {each for number in range(PUBLISHERS) for each in random.Random(number).sample(range(SHARED), 2)}
+    return own | {f"shared-{each:03}@1.0" for each in shared}
+
+
+class Reader(threading.Thread):
+    """Reads the index over and over, and holds that what it lists is there, and what it listed stays."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store, self.faults, self.known = store, list[str](), set[str]()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            try:
+                entries = index.read(self.store).entries
+            except NotFoundError:
+                continue
+            except PackyardError as error:
+                self.faults.append(str(error))
+                continue
+            names = {str(entry) for entry in entries}
+            self.faults += self.known - names
+            for entry in entries:
+                if str(entry) not in self.known:
+                    try:
+                        entry.verify(self.store.get(bundle_key(entry.name, entry.version)))
+                    except PackyardError as error:
+                        self.faults.append(str(error))
+            self.known |= names
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("where", ["directory", "versitygw"])
+def test_a_hundred_publishers_at_once_lose_nothing(
+    where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment: dict[str, str] = {}
+    address = str(tmp_path / "channel")
+    if where == "versitygw":
+        server: BucketServer = request.getfixturevalue("versitygw")
+        environment, address = dict(server.environment), f"s3://{BUCKET}/{tmp_path.name}"
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    publish(open_store(address), [bundle("first")])
+    processes = [
+        start(address, environment, first, min(THREADS, PUBLISHERS - first)) for first in range(0, PUBLISHERS, THREADS)
+    ]
+    reader = Reader(open_store(address))
+    reader.start()
+    let_go(processes)
+    codes = [process.wait(900) for process in processes]
+    reader.stop.set()
+    reader.join()
+    assert codes == [0] * len(processes)
+    store = open_store(address)
+    listed = Counter(str(entry) for entry in index.read(store).entries)
+    assert listed == Counter([*expected(), "first@1.0"])
+    assert reader.faults == []
+    assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
+    assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == []
+    fsck.prune(store)
+    assert list(fsck.check(store)) == []
+
+
+# Processes that are killed.
+
+BEFORE, MADE = bundle("bert", "1.0"), [bundle("bert", "1.1"), bundle("gpt", "1.1")]
+ACTIONS: dict[str, Callable[[DirectoryStore], object]] = {
+    "publish": lambda store: publish(store, MADE),
+    "publish in a new channel": lambda store: publish(store, MADE),
+    "yank": lambda store: yank(store, "bert@1.0", "diverges"),
+    "close": lambda store: [close(store, "1.0")],
+    "reindex": reindex,
+    "promote": lambda store: promote(DirectoryStore(store.root_dir.parent / "from"), store, ["bert@1.1", "gpt@1.1"]),
+}
+#: Every so many calls to the file system, one is the last of a process.
+STEP = 1 if sample.WHOLE else 40
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_run_completes(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_STALE", 0.1)
+    publish(DirectoryStore(tmp_path / "from"), MADE)
+    whole = DirectoryStore(tmp_path / "whole")
+    if action != "publish in a new channel":
+        publish(whole, [BEFORE])
+    before = {str(entry): entry for entry in index.current(whole).entries}
+    outcome = faults.forked(lambda: ACTIONS[action](whole), faults.Faulty(0))
+    assert outcome.code == 0, outcome.text
+    after = {str(entry): entry for entry in index.read(whole).entries}
+    first = random.Random(f"{sample.SEED} {action}").randrange(1, STEP + 1)
+    killed = 0
+    for at in range(first, outcome.calls + 1, STEP):
+        store = DirectoryStore(tmp_path / f"{at}")
+        if action != "publish in a new channel":
+            publish(store, [BEFORE])
+        died = faults.forked(lambda: ACTIONS[action](store), faults.Faulty(at, None))  # noqa: B023
+        killed += died.code == -signal.SIGKILL
+        listed = {str(entry): entry for entry in index.current(store).entries}
+        assert listed in (before, after), at
+        for name in listed:
+            fetch(store, name)
+        ACTIONS[action](store)
+        assert {str(entry): entry for entry in index.read(store).entries} == after, at
+        assert index.read(store).head.releases == index.read(whole).head.releases
+        assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == [], at
+        assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == [], at
+    assert killed >= (outcome.calls // STEP) * 0.8
