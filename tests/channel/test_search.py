@@ -64,6 +64,8 @@ def test_follows_what_the_latest_version_says() -> None:
     assert search(yanked, ["bigbird"]).packages == ()
     assert search(yanked, ["trainiert"]).packages
     assert yanked.head.words == LISTED.head.words
+    every = LISTED.yank(LISTED.named("bert-large").get("1.0"), "oh")
+    assert search(every, ["bert"]).packages == ()
 
 
 def test_a_package_has_a_bounded_number_of_bounded_words() -> None:

@@ -40,6 +40,8 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     assert exact.stderr.startswith(
         "bert@1.1 is yanked: diverges\nbert@v1.1 is 1.1: the version that was asked for, v1.1,"
     )
+    versions = [line.split()[1:3] for line in done("list", "--from", channel, "--wide").splitlines()[1:]]
+    assert versions == [["1.0", "pytorch"], ["1.1", "(yanked)"], ["1.1", "pytorch"]]
     other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)
     assert (other.returncode, other.stderr) == (1, "bert@1.1 is yanked: diverges (a reason never changes)\n")
 

@@ -1,7 +1,7 @@
 """Searching a channel by words, on the same static files that resolve names.
 
-A word finds what begins with it, and a package has to have all words. Whatever a channel holds, a search of W words
-takes about 60 + 15 W small requests at most, and 1 MiB + W * 256 KiB.
+A word finds what begins with it. A package has to have all words, and a version that is not yanked. Whatever a channel
+holds, a search of W words takes about 60 + 15 W small requests at most, and 1 MiB + W * 256 KiB.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def search(listed: Index, texts: Sequence[str]) -> Found:
             is_all = False
             break
         package = listed.package(name)
-        if package is not None and _has(package, asked):
+        if package is not None and package.latest and _has(package, asked):
             packages.append(package)
     return Found(packages=tuple(packages), is_all=is_all)
 

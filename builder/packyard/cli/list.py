@@ -49,16 +49,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list_channel(arguments: argparse.Namespace) -> int:
     from packyard.channel import index
+    from packyard.cli import settings
     from packyard.cli.channels import open_channel
 
-    entries = _chosen(arguments, index.read(open_channel(arguments.channel)).entries, lambda entry: entry.model)
+    address = arguments.channel
+    listed = index.read(open_channel(address), settings.trust(address), settings.memory(address))
+    entries = _chosen(arguments, listed.entries, lambda entry: entry.model)
     if arguments.output == "json":
         output.json_result([entry.document() for entry in entries])
         return 0
     rows = [
         (
             each.name,
-            each.version,
+            f"{each.version} (yanked)" if each.yanked else each.version,
             _short(each.model.get("framework", "")),
             str(each.size),
             each.digest,
