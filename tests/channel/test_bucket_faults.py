@@ -502,10 +502,37 @@ def test_a_list_that_is_no_json_is_refused(open_at: Callable[..., Store]) -> Non
             check_refused(open_at("gs", server.address), VERBS["list"], "invalid response", 5)
 
 
-def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store]) -> None:
-    page = json.dumps({"items": [{"name": "zoo/a"}], "nextPageToken": "x"}).encode()
-    with answering(lambda _: [answer(page)]) as server:
-        check_refused(open_at("gs", server.address, patience=1), VERBS["list"], "in time", 5)
+def s3_list(*names: str, more: bool = False) -> bytes:
+    """Return a page of what is in a bucket."""
+    entry = "<Contents><Key>{}</Key><LastModified>2026-11-22T10:00:00.000Z</LastModified><Size>1</Size></Contents>"
+    rest = "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>" if more else ""
+    return f"<ListBucketResult>{''.join(map(entry.format, names))}{rest}</ListBucketResult>".encode()
+
+
+def google_list(*names: str, more: bool = False) -> bytes:
+    """Return the same of Google's."""
+    return json.dumps({"items": [{"name": name} for name in names], "nextPageToken": "x" if more else ""}).encode()
+
+
+LISTS = {"s3": s3_list, "gs": google_list}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [answer(LISTS[kind]("zoo/a", more=True))]) as server:
+        check_refused(open_at(kind, server.address, patience=1), VERBS["list"], "in time", 5)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [answer(LISTS[kind]("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
+        assert open_at(kind, server.address).list("") == ["v1/a"]
+
+
+@pytest.mark.parametrize("name", ["zoo/a//b", "zoo/../b"])
+def test_names_that_nobody_can_read_are_said(open_at: Callable[..., Store], name: str) -> None:
+    with answering(lambda _: [answer(s3_list(name))]) as server:
+        check_refused(open_at("s3", server.address), VERBS["list"], "there are other objects, with names", 5)
 
 
 def test_the_place_of_an_emulator_needs_no_scheme(fake_gcs: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +15,7 @@ import pytest
 from channel.buckets import BucketServer, Opener
 from channel.store_contract import StoreContract
 from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
+from packyard.channel.stores.bucket import BucketStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
 
@@ -76,6 +82,55 @@ def test_what_a_careless_server_would_overwrite_is_seen_before(on_rclone: Opener
         store.put("a", b"2")
     trusting(store, CREATE).put("a", b"3")
     assert store.get("a") == b"3"  # the loss that the probe prevents
+
+
+def rounds(store: Store, write: Callable[[str, bytes], None], count: int) -> list[int]:
+    """Let eight writers at once write other bytes to a key, in so many rounds; return how many win in each."""
+
+    def wins(key: str, number: int) -> bool:
+        together.wait()
+        try:
+            write(key, b"%d" % number)
+        except ConflictError:
+            return False
+        return True
+
+    won, together = [], threading.Barrier(8)
+    with ThreadPoolExecutor(8) as pool:
+        for each in range(count):
+            winners = [number for number, win in enumerate(pool.map(partial(wins, f"index/{each}"), range(8))) if win]
+            won.append(len(winners))
+            assert len(winners) != 1 or store.get(f"index/{each}") == b"%d" % winners[0]
+    return won
+
+
+@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.create])
+def test_of_eight_that_create_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
+    store = trusting(request.getfixturevalue(name)(), CREATE)
+    assert rounds(store, store.put, 20) == [1] * 20
+
+
+@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.swap])
+def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
+    store = request.getfixturevalue(name)()
+    for each in range(20):
+        store.put(f"index/{each}", b"begin")
+    assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
+
+
+def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
+    """Each of them is told that its bytes are there."""
+    store = trusting(on_rclone(), CREATE)
+    assert max(rounds(store, store.put, 5)) > 1
+    assert isinstance(store, BucketStore)
+    versions = {key: store._found(key)[1] for key in store.list("index/")}
+
+    def replace(key: str, data: bytes) -> None:
+        """Do the second half of a swap: all have looked, and send the same condition."""
+        if not store._write(key, data, versions[key], time.monotonic() + 30):
+            raise ConflictError
+
+    assert max(rounds(store, replace, 5)) > 1
 
 
 # Errors.

@@ -61,6 +61,7 @@ _REASONS = (
     (r"ProxyConnect|ProxyAuth|Tunnel", "the proxy cannot be reached, or refuses"),
     (r"kind: Connect|dns error", "the server cannot be reached"),
     (r"IncompleteMessage|IncompleteBody|UnexpectedEof|ConnectionReset|Body", "the server closed the connection early"),
+    (r"EmptySegment|BadSegment", "there are other objects, with names that packyard cannot have written"),
     (r"Parse|Header|NoContentRange|invalid", "the server sent an invalid response"),
 )
 
@@ -137,7 +138,8 @@ class BucketStore:
             pages = iter(obstore.list(self.bucket, folder or None, chunk_size=_PAGE))
             while page := self._within(self.address, end, partial(next, pages, None)):
                 keys += [entry["path"] for entry in page]
-        return sorted(key for key in keys if key.startswith(prefix) and "/." not in f"/{key}")
+        # An empty name is that of the folder itself, which consoles make as an object.
+        return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""

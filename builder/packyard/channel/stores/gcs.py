@@ -115,7 +115,8 @@ class GCSStore:
             keys += [str(item.get("name", ""))[len(base) :] for item in document.get("items", ())]
             page = str(document.get("nextPageToken", ""))
             if not page:
-                return sorted(key for key in keys if "/." not in f"/{key}")
+                # A name that ends with a slash is that of a folder, which consoles make as an object.
+                return sorted(key for key in keys if key and not key.endswith("/") and "/." not in f"/{key}")
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
