@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -139,6 +140,28 @@ def test_a_size_that_is_not_that_of_the_bytes_is_found(size: int) -> None:
                 list(oci(server).read(KEY))
 
 
+def test_a_thousand_changes_of_a_byte_are_found_or_change_nothing() -> None:
+    """Of a manifest and of a blob; a manifest may say other things of the same bytes."""
+    chosen = random.Random(7)
+    for data, is_manifest in ((json.dumps(MANIFEST).encode(), True), (BODY, False)):
+        changed = bytearray(data)
+
+        def script(request: bytes, is_manifest: bool = is_manifest, changed: bytearray = changed) -> Iterable[bytes]:
+            good = answer(json.dumps(MANIFEST).encode()) if b"/manifests/" in request else answer(BODY)
+            return [answer(bytes(changed)) if (b"/manifests/" in request) == is_manifest else good]
+
+        with answering(script) as server:
+            for _ in range(500):
+                at, bit = chosen.randrange(len(data)), 1 << chosen.randrange(8)
+                changed[at] ^= bit
+                try:
+                    assert oci(server).get(KEY) == BODY
+                    assert is_manifest
+                except (IntegrityError, TooLongError):
+                    pass
+                changed[at] ^= bit
+
+
 ENDLESS: dict[str, Script] = {
     "manifest": for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b" " * 100_000, slow=False),
     "blob": serving(blob=itertools.chain([b"HTTP/1.1 200 OK\r\n\r\n"], itertools.repeat(BODY * 10_000))),
@@ -202,6 +225,7 @@ def test_follows_pages_as_the_registry_says_and_as_it_does_not() -> None:
         (by_last, 3, 2500),
         (lambda _: tags(*names), 1, 2500),
         (lambda _: tags(*names[:1000]), 2, 1000),
+        (lambda request: by_link(request).replace(b"Link: ", b'Link: </x>; rel="prev", '), 4, 2500),
     ]
     for page, requests, count in pages:
         with answering(listing(page)) as server:

@@ -5,6 +5,7 @@
 - `registry`: the requests of the OCI distribution specification, bounded.
 - `spelling`: which repository and tag a key has, and back.
 - `artifact`: the manifest of an object.
+- `referrers`: what refers to a bundle.
 - `store`: the verbs of a store with these.
 """
 

@@ -15,7 +15,6 @@ from urllib.parse import quote, urlencode, urlsplit
 from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import artifact
 from packyard.channel.stores.oci.address import Address
-from packyard.channel.stores.oci.artifact import Descriptor
 from packyard.channel.stores.oci.authorization import Authorization
 from packyard.channel.stores.store import NotFoundError
 from packyard.channel.stores.transfer import Answer, BrokenOffError, Request
@@ -27,9 +26,9 @@ _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
 _UPLOADS = 3
 _SMALL = 64 * 1024
 _AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
-_NOT_DELETED = (400, 403, 405, 501)  # where tags, or manifests, cannot be deleted
+_NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
 _Found = TypeVar("_Found")
-_NEXT = re.compile(r'\s*<([^>]*)>\s*;[^,]*?\brel="?next"?')
+_NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
 
 
 class Registry:
@@ -80,28 +79,24 @@ class Registry:
         """Return the error to raise where a manifest is not taken."""
         return _refusal(self._request("PUT", repository, "", reference), answer)
 
-    def referrers(self, repository: str, subject: Digest) -> Sequence[Descriptor]:
-        """Return what refers to a manifest, as the registry lists it, or the tag that stands for such a list."""
-        request = self._request("GET", repository, f"referrers/{subject}", subject)
-        answer = self._ask(repository, request)
-        data = answer.body if answer.status == 200 else self.manifest(repository, subject.replace(":", "-"))
-        return [] if data is None else artifact.parse_list(data, what=request.place)
+    def referrers(self, repository: str, subject: Digest) -> bytes | None:
+        """Return the list of what refers to a manifest, None if the registry keeps no such lists."""
+        answer = self._ask(repository, self._request("GET", repository, f"referrers/{subject}", subject))
+        return answer.body if answer.status == 200 else None
 
     def delete(self, repository: str, tag: str) -> bool:
         """Delete a tag, or what it names; return whether the registry lets that be done."""
-        for reference in (tag, None):
-            if reference is None:
-                found = self.manifest(repository, tag)
-                if found is None:
-                    return True
-                reference = Digest.of(found)
-            request = self._request("DELETE", repository, f"manifests/{reference}", tag)
-            answer = self._ask(repository, request)
-            if answer.status in (200, 202, 204, 404):
-                return True
-            if answer.status not in _NOT_DELETED:
-                raise _refusal(request, answer)
-        return False
+        if self._delete(repository, tag):
+            return True
+        found = self.manifest(repository, tag)
+        return found is None or self._delete(repository, Digest.of(found))
+
+    def _delete(self, repository: str, reference: str) -> bool:
+        request = self._request("DELETE", repository, f"manifests/{reference}", reference)
+        answer = self._ask(repository, request)
+        if answer.status not in _NOT_DELETED:
+            _check(request, answer, 200, 202, 204)
+        return answer.status not in _NOT_DELETED
 
     def blob(self, repository: str, digest: Digest, *, limit: int) -> bytes:
         """Return a blob's bytes, or raise `NotFoundError`, `TooLongError`, or `IntegrityError` for other bytes."""
@@ -114,7 +109,7 @@ class Registry:
     def pieces(self, repository: str, digest: Digest, offset: int, size: int) -> Iterator[bytes]:
         """Yield the bytes of a blob of a size from an offset in it, unverified."""
         request = self._request("GET", repository, f"blobs/{digest}", digest)
-        answer, pieces = self._known(
+        answer, pieces = self._authorized(
             repository, request, partial(transfer.stream, offset=offset, size=size), itemgetter(0)
         )
         _check(request, answer, 200, 206)
@@ -168,7 +163,7 @@ class Registry:
 
     def _following(self, request: Request, answer: Answer, page: Sequence[str]) -> str | None:
         """Return where the next page of tags is: where the registry says, or behind the last tag of a full page."""
-        link = _NEXT.match(answer.headers.get("link", ""))
+        link = _NEXT.search(answer.headers.get("link", ""))
         if link:
             url = transfer.target(request, answer.url, link[1])
             if transfer.origin(url) != transfer.origin(request.url):
@@ -205,9 +200,9 @@ class Registry:
         )
 
     def _ask(self, repository: str, request: Request) -> Answer:
-        return self._known(repository, request, transfer.send, lambda answer: answer)
+        return self._authorized(repository, request, transfer.send, lambda answer: answer)
 
-    def _known(
+    def _authorized(
         self,
         repository: str,
         request: Request,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from packyard.channel.stores.oci import artifact, spelling
+from packyard.channel.stores.oci import artifact, referrers, spelling
 from packyard.channel.stores.oci.address import Address, ArtifactAddress
 from packyard.channel.stores.oci.artifact import Artifact, Descriptor
 from packyard.channel.stores.oci.registry import Registry
@@ -30,8 +30,6 @@ from packyard.errors import ConflictError, InputError, IntegrityError, Problem, 
 from packyard.files.regular import LIMIT
 
 _AT_ONCE = 8
-_ATTEMPTS = 20
-_REFERRERS = 50
 
 
 class OCIStore:
@@ -133,11 +131,9 @@ class OCIStore:
         ``end`` is that of its key, for example ``.intoto.json``.
         """
         place = Place(repository=name, tag=reference, kind=end)
-        subject = self._found(place).manifest.digest
-        tag = reference if ":" not in reference else None
-        if tag and (key := spelling.key(name, tag)):
+        if key := spelling.key(name, reference):
             return self.get(key + end, limit=limit)
-        found = self._referrer(place, subject)
+        found = self._referrer(place, self._found(place).manifest.digest)
         if found is None:
             raise self._missing(place)
         return self._content(place, found.layer, limit)
@@ -152,16 +148,11 @@ class OCIStore:
         return found
 
     def _referrer(self, place: Place, subject: Digest) -> Artifact | None:
-        """Return the first artifact of the place's kind that refers to a manifest.
+        """Return what refers to a manifest, and is of the place's kind.
 
         Tools that copy artifacts with all that refers to them, as ``oras copy --recursive`` does, copy no tags.
         """
-        repository, wanted = self._repository(place), artifact.type_of(place.kind)
-        for each in self._registry.referrers(repository, subject)[:_REFERRERS]:
-            data = self._registry.manifest(repository, each.digest)
-            if data and (found := artifact.parse(data, what=self._shown(place))).type == wanted:
-                return found
-        return None
+        return referrers.find(self._registry, self._repository(place), subject, artifact.type_of(place.kind))
 
     def _artifact(self, place: Place) -> Artifact | None:
         """Return what is there, or None."""
@@ -211,7 +202,7 @@ class OCIStore:
         if subject:
             answer = self._put_manifest(repository, Digest.of(manifest), manifest)
             if "oci-subject" not in answer.headers:
-                self._refer(repository, subject, artifact.listed(manifest))
+                referrers.add(self._registry, repository, subject.digest, artifact.listed(manifest))
         answer = self._registry.put_manifest(repository, place.tag, manifest, artifact.MANIFEST_TYPE)
         there = self._artifact(place)
         if answer.status != 201 and (there is None or there == before):
@@ -231,25 +222,6 @@ class OCIStore:
             subject = found.manifest if found else None
             self._last = bundle, subject
         return subject
-
-    def _refer(self, repository: str, subject: Descriptor, referrer: Descriptor) -> None:
-        """List a referrer under the tag of its subject, for a registry that keeps no list of its own.
-
-        See the distribution specification, "Pushing Manifests with Subject". The list is for others: packyard has a
-        tag for each, so where tags are immutable and the list cannot grow, nothing is lost.
-        """
-        tag = str(subject.digest).replace(":", "-")
-        for _ in range(_ATTEMPTS):
-            data = self._registry.manifest(repository, tag)
-            there = [] if data is None else artifact.parse_list(data, what=self._registry.place(repository, tag))
-            if any(each.digest == referrer.digest for each in there):
-                return
-            longer = artifact.compose_list([*there, referrer])
-            if self._registry.put_manifest(repository, tag, longer, artifact.INDEX_TYPE).status != 201:
-                return
-        hint = "others write there all the time; try again later"
-        place = self._registry.place(repository, tag)
-        raise UnavailableError(Problem(f"does not list {referrer.digest}", file=place, hint=hint))
 
     def _prepare(self, repository: str) -> None:
         """Upload the configuration that all artifacts of a repository share."""
