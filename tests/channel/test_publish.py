@@ -307,3 +307,22 @@ def test_refuses_a_version_that_is_published_in_another_spelling(store: Director
             with pytest.raises(ConflictError, match=rf"^bert@{version} is published as bert@1\.2\.0"):
                 publish(store, [bundle(version=version, text=text)])
     assert state(store) == before
+
+
+def test_what_a_lost_race_would_have_listed_stays_pending(tmp_path: Path) -> None:
+    """Whoever finds its bundles listed by another publisher does not forget what that one did not list."""
+    store = DirectoryStore(tmp_path)
+    publish(store, [bundle("first")])
+
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == "index/heads/3.json":
+                index.record(store, [IndexEntry.of(bundle("mine"))])
+            super().put(key, data)
+
+    publish(store, [bundle("theirs", "2.0")], is_listed=False)
+    assert len(store.list(pending.FOLDER)) == 1
+    publish(OvertakenStore(tmp_path), [bundle("mine")])
+    assert len(store.list(pending.FOLDER)) == 1
+    publish(store, [bundle("first")])
+    assert content(store)[1] == tuple(map(IndexEntry.of, (bundle("first"), bundle("mine"), bundle("theirs", "2.0"))))

@@ -307,5 +307,5 @@ def commit(
         try:
             return replace(after, head=heads.create(store, following, keys))
         except ConflictError:  # another publisher was faster: try again after a random pause
-            time.sleep(random.uniform(0, min(1.0, 0.01 * (attempt + 1))))
+            time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
     raise UnavailableError(Problem("too many others publish at the same time", file=store.address, hint="run again"))

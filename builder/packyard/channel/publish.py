@@ -206,6 +206,9 @@ def _list(
     listed = list(own)
 
     def change(found: Index) -> Index:
+        listed[len(own) :] = []
+        if entries and all(_lists(found, entry) for entry in entries):  # another publisher has listed them
+            return found
         try:
             found = found.add(*entries)
         except ConflictError:
