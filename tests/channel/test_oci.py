@@ -259,6 +259,25 @@ def test_a_writer_that_is_overtaken_says_so(store: OCIStore, monkeypatch: pytest
         store.put("1/bert.tar.gz", b"mine")
 
 
+def test_the_loss_if_a_registry_were_relied_on_without_a_lease(store: OCIStore) -> None:
+    """Two look, two write, and each reads its own bytes back: nothing is promised, so the channel holds a lease."""
+    other = OCIStore(store.address)
+    put = store._registry.put_manifest
+
+    def overtaken(repository: str, reference: str, data: bytes, media_type: str) -> transfer.Answer:
+        if reference == "heads_.-1.json":
+            other.put("index/heads/1.json", b"theirs")
+            assert other.get("index/heads/1.json") == b"theirs"
+        return put(repository, reference, data, media_type)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store._registry, "put_manifest", overtaken)
+        store.put("index/heads/1.json", b"ours")
+    assert other.get("index/heads/1.json") == b"ours"
+    assert not store.promises.create
+    assert not store.promises.swap
+
+
 def test_a_tag_that_is_taken_by_something_else_is_left_alone(registry3: str) -> None:
     store = OCIStore(anywhere(registry3))
     store.put(KEY, BERT.data)
