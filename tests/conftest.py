@@ -23,11 +23,11 @@ os.environ.setdefault("GOGC", "400")
 
 #: What tests need that are no part of `make test-quick`: clusters, and programs that are not Python.
 _NOT_QUICK = {
-    "api_server", "apply_setters", "azurite", "bin_dir", "cel", "cfg3", "cluster", "curl", "fake_gcs", "kpt", "kubectl",
-    "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster", "nginx",
-    "open_mpi", "other_pythons", "rclone", "registry2", "registry3", "registry_with_referrers",
-    "registry_without_deletes", "served3", "served4", "served5", "tar", "tarlist", "toxiproxy", "versitygw", "web_dir",
-    "wget",
+    "api_server", "apply_setters", "azurite", "bin_dir", "cel", "cfg3", "cluster", "curl", "fake_gcs", "kpt",
+    "kubectl", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster",
+    "nginx", "open_mpi", "other_pythons", "rclone", "registry2", "registry3", "registry_of_passwords",
+    "registry_of_tokens", "registry_with_referrers", "registry_without_deletes", "served3", "served4", "served5",
+    "tar", "tarlist", "toxiproxy", "versitygw", "web_dir", "wget",
 }  # fmt: skip
 
 
@@ -43,7 +43,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_quick(item: pytest.Item) -> bool:
-    return _NOT_QUICK.isdisjoint(getattr(item, "fixturenames", ())) and not item.get_closest_marker("slow")
+    callspec = getattr(item, "callspec", None)  # parameters are names of fixtures where a test asks for each in turn
+    named = [each for each in callspec.params.values() if isinstance(each, str)] if callspec else []
+    return _NOT_QUICK.isdisjoint([*getattr(item, "fixturenames", ()), *named]) and not item.get_closest_marker("slow")
 
 
 def pytest_report_header() -> str:

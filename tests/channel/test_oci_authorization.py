@@ -33,7 +33,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=["registry", "docker-registry"])
-def basic(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def registry_of_passwords(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry that wants a password."""
     folder = tmp_path_factory.mktemp("basic")
     (folder / "htpasswd").write_text(HTPASSWD)
@@ -43,7 +43,7 @@ def basic(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def tokens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TokenServer]]:
+def registry_of_tokens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TokenServer]]:
     """A registry that wants tokens, and the server that gives them."""
     folder = tmp_path_factory.mktemp("tokens")
     with (
@@ -67,38 +67,41 @@ ADA = {"username": "ada", "password": "s3cr:t"}
 # Real registries.
 
 
-def test_a_password_is_used(basic: str, tmp_path: Path) -> None:
-    log_in(tmp_path, basic, **ADA)
-    store = OCIStore(f"oci://{basic}/{path()}")
+def test_a_password_is_used(registry_of_passwords: str, tmp_path: Path) -> None:
+    log_in(tmp_path, registry_of_passwords, **ADA)
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
     store.put(KEY, b"1")
     assert (store.get(KEY), store.list("")) == (b"1", [KEY])
 
 
-def test_a_password_of_the_address_goes_before_that_of_the_file(basic: str, tmp_path: Path) -> None:
-    log_in(tmp_path, basic, username="ada", password="wrong")
-    store = OCIStore(f"oci://ada:s3cr%3At@{basic}/{path()}")
+def test_a_password_of_the_address_goes_before_that_of_the_file(registry_of_passwords: str, tmp_path: Path) -> None:
+    log_in(tmp_path, registry_of_passwords, username="ada", password="wrong")
+    store = OCIStore(f"oci://ada:s3cr%3At@{registry_of_passwords}/{path()}")
     store.put(KEY, b"1")
     assert store.get(KEY) == b"1"
     assert "s3cr" not in repr(store) + store.address
 
 
-def test_a_helper_gives_the_password(basic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_helper_gives_the_password(
+    registry_of_passwords: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     helper = tmp_path / "docker-credential-test"
-    helper.write_text(
-        f"""#!/bin/sh\ntest "$1 $(cat)" = "get {basic}" && echo '{{"Username": "ada", "Secret": "s3cr:t"}}'\n"""
-    )
+    secret = """'{"Username": "ada", "Secret": "s3cr:t"}'"""
+    helper.write_text(f'#!/bin/sh\ntest "$1 $(cat)" = "get {registry_of_passwords}" && echo {secret}\n')
     helper.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    (tmp_path / "config.json").write_text(json.dumps({"credHelpers": {basic: "test"}}))
-    store = OCIStore(f"oci://{basic}/{path()}")
+    (tmp_path / "config.json").write_text(json.dumps({"credHelpers": {registry_of_passwords: "test"}}))
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
     store.put(KEY, b"1")
     assert store.get(KEY) == b"1"
 
 
 @pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
-def test_without_the_right_password_access_is_denied(basic: str, tmp_path: Path, entry: dict[str, str]) -> None:
-    log_in(tmp_path, basic, **entry)
-    store = OCIStore(f"oci://{basic}/{path()}")
+def test_without_the_right_password_access_is_denied(
+    registry_of_passwords: str, tmp_path: Path, entry: dict[str, str]
+) -> None:
+    log_in(tmp_path, registry_of_passwords, **entry)
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
     for verb in (lambda: store.put(KEY, b"1"), lambda: store.get(KEY), lambda: store.list("")):
         with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1") as caught:
             verb()
@@ -106,9 +109,9 @@ def test_without_the_right_password_access_is_denied(basic: str, tmp_path: Path,
 
 
 def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
-    tokens: tuple[str, TokenServer], tmp_path: Path
+    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
 ) -> None:
-    host, server = tokens
+    host, server = registry_of_tokens
     address = f"oci://{host}/{path()}"
     log_in(tmp_path, host, **ADA)
     OCIStore(address).put(KEY, b"1")
@@ -125,8 +128,10 @@ def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
         store.put("2.0/bert.tar.gz", b"1")
 
 
-def test_a_password_gets_a_token_for_what_is_asked_and_no_more(tokens: tuple[str, TokenServer], tmp_path: Path) -> None:
-    host, server = tokens
+def test_a_password_gets_a_token_for_what_is_asked_and_no_more(
+    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
+) -> None:
+    host, server = registry_of_tokens
     log_in(tmp_path, host, **ADA)
     server.asked.clear()
     channel = path()
@@ -140,8 +145,8 @@ def test_a_password_gets_a_token_for_what_is_asked_and_no_more(tokens: tuple[str
     assert {parameters["service"] for _, parameters in server.asked} == {"test-registry"}
 
 
-def test_an_identity_token_is_exchanged(tokens: tuple[str, TokenServer], tmp_path: Path) -> None:
-    host, server = tokens
+def test_an_identity_token_is_exchanged(registry_of_tokens: tuple[str, TokenServer], tmp_path: Path) -> None:
+    host, server = registry_of_tokens
     log_in(tmp_path, host, identitytoken="s3cr-identity")
     server.asked.clear()
     OCIStore(f"oci://{host}/{path()}").put(KEY, b"1")
@@ -151,9 +156,9 @@ def test_an_identity_token_is_exchanged(tokens: tuple[str, TokenServer], tmp_pat
 
 @pytest.mark.parametrize("entry", [{"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr-wrong"}])
 def test_a_token_server_that_refuses_is_named(
-    tokens: tuple[str, TokenServer], tmp_path: Path, entry: dict[str, str]
+    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path, entry: dict[str, str]
 ) -> None:
-    host, server = tokens
+    host, server = registry_of_tokens
     log_in(tmp_path, host, **entry)
     with pytest.raises(UnavailableError, match=f"{server.address}/token: access to .* is denied") as caught:
         OCIStore(f"oci://{host}/{path()}").get(KEY)
