@@ -1,14 +1,22 @@
-"""`get` from a channel reads a bundle, and loads nothing of what makes one."""
+"""`get`: from a channel, from what is remembered of it, and by a lock; it loads nothing of what makes bundles."""
 
 from __future__ import annotations
 
+import json
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from channel.examples import bundle
+from channel.servers import Script, answer, answering
+from packyard.bundle import lock
 from packyard.channel.publish import publish
 from packyard.channel.stores.directory import DirectoryStore
+from running import done, environment, packyard
 
 #: What makes bundles, and the libraries that it needs.
 MAKERS = (
@@ -34,7 +42,172 @@ def test_get_from_a_channel_loads_nothing_that_makes_bundles(tmp_path: Path) -> 
     channel = tmp_path / "channel"
     publish(DirectoryStore(channel), [bundle()])
     words = ["get", "bert", "--from", str(channel), "--into", str(tmp_path / "here")]
-    done = subprocess.run([sys.executable, "-c", GET, *words], capture_output=True, text=True, check=True)
-    loaded = {name for name in done.stdout.splitlines() for maker in MAKERS if f"{name}.".startswith(f"{maker}.")}
+    process = subprocess.run([sys.executable, "-c", GET, *words], capture_output=True, text=True, check=True)
+    loaded = {name for name in process.stdout.splitlines() for maker in MAKERS if f"{name}.".startswith(f"{maker}.")}
     assert not loaded
     assert (tmp_path / "here" / "bert" / "packyard.json").is_file()
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Path:
+    publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", version) for version in ("1.0", "1.1", "1.2-rc1")])
+    publish(DirectoryStore(tmp_path / "channel"), [bundle("gpt", "2.0")])
+    return tmp_path / "channel"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def served(channel: Path) -> Script:
+    def script(request: bytes) -> list[bytes]:
+        file = channel / request.split(b" ", 2)[1].decode().lstrip("/")
+        return [answer(file.read_bytes()) if file.is_file() else answer(status=b"404 Not Found")]
+
+    return script
+
+
+def refused(*words: object, says: str, cwd: Path | None = None) -> None:
+    process = packyard(*words, cwd=cwd)
+    assert (process.returncode, process.stdout) == (1, ""), process.stderr
+    assert re.search(says, process.stderr), process.stderr
+
+
+def test_says_which_version_of_which_channel_it_is_and_why(
+    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config" / "packyard").mkdir(parents=True)
+    (tmp_path / "config" / "packyard" / "config.yaml").write_text(f"channel: {channel}\n")
+    process = packyard("get", "bert@^1", "--into", tmp_path / "1")
+    origin = rf"{tmp_path}/config/packyard/config\.yaml:1"
+    assert re.match(rf"bert@1\.1 from {channel} \({origin}\), the highest of 2 in \^1: bert", process.stderr)
+    monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
+    process = packyard("get", "bert", "--into", tmp_path / "2")
+    why = "the latest version that is not a pre-release"
+    assert re.match(rf"bert@1\.1 from {channel} \(PACKYARD_CHANNEL\), {why}: bert", process.stderr)
+    assert "not proved: who published it (packyard keys trust FILE" in process.stderr.splitlines()[1]
+
+
+def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: Path) -> None:
+    with answering(served(channel)) as server:
+        done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
+    process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "2")
+    assert process.returncode == 0, process.stderr
+    assert "cannot be reached: what it listed when it was last read is used" in process.stderr
+    assert (tmp_path / "2" / "bert" / "packyard.json").is_file()
+    refused("get", "gpt", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
+    rows = {row["kind"]: row for row in json.loads(done("cache", "--output", "json"))}
+    assert rows["bundles"]["files"] == 1
+    assert rows["indexes"]["files"] > 1
+    assert re.search(r"^bundles +1 +\d+ +2147483648 +/", done("cache"), re.MULTILINE)
+    done("cache", "--clear")
+    assert {row["files"] for row in json.loads(done("cache", "--output", "json"))} == {0}
+    refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
+
+
+def test_the_bound_of_the_cache_is_a_value_of_the_users_configuration(channel: Path, tmp_path: Path) -> None:
+    (tmp_path / "config" / "packyard").mkdir(parents=True)
+    (tmp_path / "config" / "packyard" / "config.yaml").write_text("cacheLimit: 1\n")
+    with answering(served(channel)) as server:
+        done("get", "bert", "--from", server.address, "--into", tmp_path)
+    rows = {row["kind"]: row for row in json.loads(done("cache", "--output", "json"))}
+    assert (rows["bundles"]["limit"], rows["bundles"]["files"]) == (1, 0)
+
+
+def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:
+    for name in ("bert@1.0", "gpt"):
+        done("get", name, "--from", channel, "--into", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)
+    pins = lock.read(tmp_path / "packyard.lock").packages
+    assert {name: (pin.version, pin.channel) for name, pin in pins.items()} == {
+        "bert": ("1.0", str(channel)),
+        "gpt": ("2.0", str(channel)),
+    }
+    printed = done("get", "--locked", "--into", tmp_path / "2", cwd=tmp_path)
+    assert printed == f"{tmp_path}/2/bert\n{tmp_path}/2/gpt\n"
+    assert json.loads((tmp_path / "2/bert/packyard.json").read_bytes())["version"] == "1.0"
+    (row,) = json.loads(done("get", "bert", "--locked", "--into", tmp_path / "3", "-o", "json", cwd=tmp_path))
+    assert (row["digest"], row["tar"], row["why"]) == (
+        pins["bert"].digest,
+        pins["bert"].tar,
+        "the version that is pinned",
+    )
+    refused("get", "bert@1.1", "--locked", cwd=tmp_path, says=r"packyard\.lock: pins bert@1\.0, not bert@1\.1")
+    refused("get", "t5", "--locked", cwd=tmp_path, says=r"packyard\.lock: does not pin t5")
+    refused("get", "--locked", "--lock", "nosuch", cwd=tmp_path, says="nosuch: ")
+    done("get", "bert", "--from", channel, "--into", tmp_path / "4", "--lock", "packyard.lock", cwd=tmp_path)
+    assert lock.read(tmp_path / "packyard.lock").packages["bert"].version == "1.1"
+
+
+def test_a_channel_that_has_another_bundle_than_the_pinned_one_is_refused(channel: Path, tmp_path: Path) -> None:
+    done("get", "bert@1.0", "--from", channel, "--into", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)
+    publish(DirectoryStore(tmp_path / "other"), [bundle("bert", "1.0", "other")])
+    says = r"bert@1\.0: another one is pinned: tar sha256:.*; the channel has tar sha256:"
+    refused("get", "--locked", "--from", tmp_path / "other", "--into", tmp_path / "2", cwd=tmp_path, says=says)
+    assert not (tmp_path / "2").exists()
+
+
+def test_a_lock_with_a_changed_byte_fetches_nothing_else(channel: Path, tmp_path: Path) -> None:
+    """1,000 of them in the lock's own test; here each that is still a lock."""
+    file, chance, taken = tmp_path / "packyard.lock", random.Random(1), 0
+    done("get", "bert@1.0", "--from", channel, "--into", tmp_path / "1", "--lock", file)
+    good = file.read_bytes()
+    start = good.index(b"    version")
+    for number in range(60):
+        changed = bytearray(good)
+        changed[chance.randrange(start, len(good))] ^= 1 << chance.randrange(3)
+        file.write_bytes(changed)
+        into = tmp_path / f"into-{number}"
+        process = packyard("get", "--locked", "--lock", file, "--from", channel, "--into", into)
+        assert process.returncode in (0, 1), process.stderr
+        if process.returncode == 0:
+            taken += 1
+            assert json.loads((into / "bert" / "packyard.json").read_bytes())["version"] == "1.0"
+    assert taken < 30, "the channel's address, which --from overrides, and nothing else"
+
+
+#: Gets a bundle, and is killed when the n-th file is written.
+KILLED = """
+import os, signal, sys
+from packyard.files import atomic
+from packyard.cli.main import main
+left = int(sys.argv[1])
+create = atomic.create
+def counted(file, *pieces, **more):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return create(file, *pieces, **more)
+atomic.create = counted
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_a_get_that_was_killed_anywhere_is_completed_by_the_next(channel: Path, tmp_path: Path) -> None:
+    crashes = 0
+    for number in range(1, 40):
+        with answering(served(channel)) as server:
+            into = tmp_path / f"into-{number}"
+            words = ["get", "bert", "--from", server.address, "--into", str(into)]
+            env = environment(XDG_CACHE_HOME=str(tmp_path / f"cache-{number}"))
+            killed = subprocess.run([sys.executable, "-c", KILLED, str(number), *words], env=env, capture_output=True)
+            if killed.returncode == 0:
+                break
+            crashes += 1
+            assert killed.returncode == -9, killed.stderr
+            assert not (into / "bert").exists()
+            assert packyard(*words, XDG_CACHE_HOME=env["XDG_CACHE_HOME"]).returncode == 0
+            assert (into / "bert" / "packyard.json").is_file()
+    assert crashes > 5
+
+
+def test_a_full_disk_leaves_nothing_where_it_was_to_be_unpacked(channel: Path, tmp_path: Path) -> None:
+    program = "import resource, sys\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + GET
+    words = ["get", "bert", "--from", str(channel), "--into", str(tmp_path / "into")]
+    process = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert process.returncode == 1
+    assert "File too large" in process.stderr
+    assert not (tmp_path / "into").exists() or not list((tmp_path / "into").iterdir())

@@ -40,6 +40,21 @@ class Bundle:
             members = archive.members(reading)
             return cls(manifest=reading.manifest(), members=tuple(members), tar=reading.tar, data=data)
 
+    @property
+    def name(self) -> str:
+        """The package's name."""
+        return self.manifest.name
+
+    @property
+    def version(self) -> str:
+        """The package's version."""
+        return self.manifest.version
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of the ``.tar.gz``."""
+        return Digest.of(self.data)
+
     def unpack(self, into: Path) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write`."""
         return archive.write(self.manifest.name, self.members, into)
@@ -62,6 +77,17 @@ def unpack(
             check(reading.manifest(), reading.tar)
 
         return archive.write_all(name, files(), into)
+
+
+def inspect(file: BinaryIO, *, what: str) -> tuple[Manifest, Digest]:
+    """Verify a ``.tar.gz`` as `unpack` does, and return the manifest and the digest of the tar. Nothing is written."""
+    with _placed(what):
+        reading = _Reading(file, file.seek(0, io.SEEK_END))
+        file.seek(0)
+        for each in reading:
+            for _ in each.pieces:
+                pass
+        return reading.manifest(), reading.tar
 
 
 def build(described: Manifest, members: Iterable[Member]) -> Bundle:

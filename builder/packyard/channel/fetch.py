@@ -1,23 +1,72 @@
-"""Fetching: from the name that a user asks for to a bundle that has the digest which the channel gives.
+"""Fetching: from the name that a user asks for to a bundle's file that has the digest which the channel gives.
 
 The digest comes from the channel's index, or from a bundle's checksum file where a channel of plain files has no index.
-Digests do not prove that the channel itself is honest: that is for signatures.
+Digests do not prove that the channel itself is honest: signatures do. All of that is verified before anything is
+unpacked, and what is in the file while it is unpacked, before it gets its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
 
+from packyard.bundle import bundle as bundles
 from packyard.bundle.bundle import Bundle
+from packyard.bundle.lock import Pin
+from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
-from packyard.channel import checksum, index
+from packyard.channel import checksum, index, provenance
+from packyard.channel.cache import Cache
 from packyard.channel.choose import Choice, choose
+from packyard.channel.download import Wanted, download
 from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.head import Memory
 from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
+from packyard.channel.stores import PATIENCE, MissingStoreError, NotFoundError, Store
+from packyard.channel.verify import Proof, verify_bundle, verify_listed
+from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
-from packyard.files.regular import LIMIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A bundle's file, why it was chosen, and what is proved about it."""
+
+    file: BinaryIO
+    choice: Choice
+    proof: Proof
+
+    def unpack(self, into: Path) -> Path:
+        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
+        entry = self.choice.entry
+        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=self._check)
+
+    def read(self) -> Bundle:
+        """Return the bundle in memory."""
+        self.file.seek(0)
+        what = str(self.choice.entry)
+        found = Bundle.open(self.file.read(), what=what)
+        self._check(found.manifest, found.tar, what=what)
+        return found
+
+    def _check(self, manifest: Manifest, tar: Digest, *, what: str = "") -> None:
+        _check(manifest, self.choice.entry.name, self.choice.entry.version, what=what)
+        if tar != self.choice.entry.tar:
+            raise IntegrityError(Problem(f"expected the tar {self.choice.entry.tar}, found {tar}", file=what))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetching:
+    """How to fetch: whom the user trusts, the head that is remembered, the cache, and the seconds for a transfer."""
+
+    trusted: Trust = NOBODY
+    memory: Memory | None = None
+    cache: Cache | None = None
+    patience: float = PATIENCE
 
 
 def resolve(store: Store, asked: Reference, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Choice:
@@ -28,60 +77,52 @@ def resolve(store: Store, asked: Reference, *, trusted: Trust = NOBODY, memory: 
     return choose(index.read(store, trusted, memory).named(asked.name), asked)
 
 
-def fetch(
-    store: Store,
-    reference: str,
-    *,
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-    tell: Callable[[Choice], object] = lambda _: None,
-) -> Bundle:
-    """Fetch what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, and verify it; size and digest come first.
+@contextmanager
+def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: Pin | None = None) -> Iterator[Fetched]:
+    """Open the file of the bundle that is asked for, verified but for what is in it; see `Fetched`.
 
-    ``tell`` is called with what was chosen, before it is fetched.
+    With a pin, any other bundle than that one is refused, and that one is taken though it is yanked.
+
     Raises `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
     that are not what it lists.
     """
-    asked = Reference.parse(reference)
+    how = how or Fetching()
     try:
-        choice = resolve(store, asked, trusted=trusted, memory=memory)
+        found = index.read(store, how.trusted, how.memory)
     except MissingStoreError:
         raise
     except NotFoundError:
-        return _fetch_without_index(store, asked)
-    tell(choice)
-    return get(store, choice.entry)
+        with _without_index(store, asked, how) as fetched:
+            yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
+        return
+    choice = choose(found.named(asked.name), asked)
+    if pin:
+        choice = _check_pin(choice, pin)
+    with _download(store, choice.entry, how) as file:
+        proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
+        yield Fetched(file=file, choice=choice, proof=proof)
+
+
+def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
+    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
+    with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
+        return fetched.read()
 
 
 def get(store: Store, entry: IndexEntry) -> Bundle:
-    """Fetch a published bundle, and verify it."""
-    data = _get(store, entry)
-    entry.verify(data)
-    bundle = _open(data, str(entry))
-    if bundle.tar != entry.tar:
-        raise IntegrityError(f"{entry}: expected the tar {entry.tar}, found {bundle.tar}")
-    return bundle
+    """Return a published bundle in memory; nothing but what is listed is verified."""
+    with _download(store, entry, Fetching()) as file:
+        choice = Choice(entry=entry, why="it is listed")
+        return Fetched(file=file, choice=choice, proof=Proof(bundle=entry)).read()
 
 
-def _open(data: bytes, expected: str) -> Bundle:
-    """Verify every file of a bundle against its manifest, and that it is the one that was asked for."""
-    bundle = Bundle.open(data, what=expected)
-    found = f"{bundle.manifest.name}@{bundle.manifest.version}"
-    if found != expected:
-        raise IntegrityError(f"{expected}: expected this bundle, found {found}")
-    return bundle
+def _download(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
+    wanted = Wanted(key=entry.key, digest=entry.digest, size=entry.size, what=str(entry))
+    return download(store, wanted, cache=how.cache, patience=how.patience)
 
 
-def _get(store: Store, entry: IndexEntry) -> bytes:
-    if entry.size > LIMIT:
-        raise IntegrityError(f"{entry}: the index lists {entry.size} bytes; a bundle has at most {LIMIT}")
-    try:
-        return store.get(entry.key, limit=entry.size)
-    except TooLongError as error:
-        raise IntegrityError(f"{entry}: expected {entry.size} bytes, found more") from error
-
-
-def _fetch_without_index(store: Store, asked: Reference) -> Bundle:
+@contextmanager
+def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fetched]:
     if asked.version is None:
         hint = f"give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
@@ -91,6 +132,31 @@ def _fetch_without_index(store: Store, asked: Reference) -> Bundle:
     except NotFoundError as error:
         hint = f"is this the address of a channel, and {asked} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
-    data = store.get(bundle_key(asked.name, asked.version))
-    digest.verify(data, what=str(asked))
-    return _open(data, str(asked))
+    wanted = Wanted(key=bundle_key(asked.name, asked.version), digest=digest, what=str(asked))
+    with download(store, wanted, cache=how.cache, patience=how.patience) as file:
+        manifest, tar = bundles.inspect(file, what=str(asked))
+        _check(manifest, asked.name, asked.version, what=str(asked))
+        size = file.seek(0, io.SEEK_END)
+        entry = IndexEntry(name=asked.name, version=asked.version, tar=tar, digest=digest, size=size)
+        attested = None
+        with suppress(NotFoundError):
+            attested = store.get(provenance.key(asked.name, asked.version), limit=provenance.LIMIT)
+        proof = verify_bundle(entry, attested, how.trusted, what=str(asked))
+        choice = Choice(entry=entry, why="the version that was asked for; the channel has no index")
+        yield Fetched(file=file, choice=choice, proof=proof)
+
+
+def _check_pin(choice: Choice, pin: Pin) -> Choice:
+    entry = choice.entry
+    if not pin.admits(entry):
+        found = f"the channel has tar {entry.tar}, file {entry.digest}"
+        problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
+        hint = "ask whoever publishes there: a published version never changes"
+        raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
+    return replace(choice, why="the version that is pinned")
+
+
+def _check(manifest: Manifest, name: str, version: str, *, what: str = "") -> None:
+    found, expected = f"{manifest.name}@{manifest.version}", f"{name}@{version}"
+    if found != expected:
+        raise IntegrityError(Problem(f"expected this bundle, found {found}", file=what))

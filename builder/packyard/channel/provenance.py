@@ -20,7 +20,7 @@ from packyard import __version__
 from packyard.bundle import record, reference
 from packyard.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.channel import envelope
-from packyard.channel.entry import bundle_key
+from packyard.channel.entry import Identified, bundle_key
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
@@ -108,16 +108,16 @@ class Provenance:
         """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `statement`."""
         return record.parse_any(data, _read, file=file)
 
-    def check(self, bundle: Bundle, *, file: str) -> None:
+    def check(self, bundle: Identified, *, file: str) -> None:
         """Raise `IntegrityError` unless it is about this bundle."""
-        expected = f"{bundle.manifest.name}@{bundle.manifest.version}"
+        expected = f"{bundle.name}@{bundle.version}"
         found = f"{self.name}@{self.version}"
         if found != expected:
             raise IntegrityError(Problem(f"is about {found}, not {expected}", file=file))
         if self.tar != bundle.tar:
             raise IntegrityError(Problem(f"is about a bundle whose tar is {self.tar}, not {bundle.tar}", file=file))
-        if self.file != Digest.of(bundle.data):
-            problem = f"is about the file {self.file}, not {Digest.of(bundle.data)}: the same tar, compressed again"
+        if self.file != bundle.digest:
+            problem = f"is about the file {self.file}, not {bundle.digest}: the same tar, compressed again"
             raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
 
     def statement(self) -> bytes:

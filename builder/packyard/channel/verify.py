@@ -15,10 +15,9 @@ from pathlib import Path
 
 from packyard.bundle import manifest
 from packyard.bundle.archive import LIMITS
-from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.channel import provenance
-from packyard.channel.entry import IndexEntry
+from packyard.channel.entry import Identified, IndexEntry
 from packyard.channel.envelope import Opened
 from packyard.channel.head import Head
 from packyard.channel.keys import NOBODY, Trust
@@ -39,7 +38,7 @@ class Proof:
     ``listed_by`` are the trusted keys that signed the head of a channel that lists it, ``listed`` whether one does.
     """
 
-    bundle: Bundle
+    bundle: Identified
     provenance: Provenance | None = None
     signers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Proof:
         return "; ".join([*self._proved(names or {}), *self._unproved()])
 
     def _proved(self, names: Mapping[str, str]) -> Iterator[str]:
-        yield f"{self.bundle.manifest.name} {self.bundle.manifest.version}: every file has its digest"
+        yield f"{self.bundle.name} {self.bundle.version}: every file has its digest"
         if self.listed:
             yield "the channel lists it" + (f", signed by {_keys(self.listed_by, names)}" if self.listed_by else "")
         if self.signers and self.provenance:
@@ -76,13 +75,14 @@ class Proof:
 
 
 def verify_listed(
-    store: Store, head: Head, entry: IndexEntry, bundle: Bundle, trusted: Trust, *, attested: bytes | None = None
+    store: Store, head: Head, entry: IndexEntry, bundle: Identified, trusted: Trust, *, attested: bytes | None = None
 ) -> Proof:
     """Verify a bundle that a head lists as ``entry``, which was read with the same trust.
 
     The provenance is that of the channel, unless the caller has it.
     """
-    entry.verify(bundle.data)
+    if bundle.digest != entry.digest:
+        raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
     if attested is None:
         with suppress(NotFoundError):
             attested = store.get(provenance.key(entry.name, entry.version), limit=provenance.LIMIT)
@@ -91,7 +91,7 @@ def verify_listed(
 
 
 def verify_bundle(
-    bundle: Bundle,
+    bundle: Identified,
     attested: bytes | None,
     trusted: Trust = NOBODY,
     *,

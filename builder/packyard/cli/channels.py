@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
+from pathlib import Path
 
 from packyard.channel import stores
+from packyard.channel.cache import LIMIT
+from packyard.channel.cache import Cache as BundleCache
+from packyard.channel.fetch import Fetching
+from packyard.channel.remembered import RememberedStore
 from packyard.channel.stores import Store
-from packyard.errors import UsageError
+from packyard.channel.stores.directory import DirectoryStore
+from packyard.cli import output, settings, state
+from packyard.errors import UnavailableError, UsageError
+from packyard.work.cache import Cache
 
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
@@ -15,10 +25,54 @@ _MOST = 86_400.0
 
 def open_channel(address: str) -> Store:
     """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
-    return stores.open_store(address, patience=_patience(os.environ.get(TIMEOUT, "")))
+    return stores.open_store(address, patience=patience())
 
 
-def _patience(text: str) -> float:
+def open_to_read(address: str) -> Store:
+    """Open a channel that is used as it was, and said to be, if it cannot be reached; but not a directory."""
+    store = open_channel(address)
+    folder = state.cache_dir()
+    if folder is None or isinstance(store, DirectoryStore):
+        return store
+
+    def tell(error: UnavailableError) -> None:
+        output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
+
+    return RememberedStore(store, index_cache(folder), tell)
+
+
+def fetching(address: str) -> Fetching:
+    """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache."""
+    folder = None if isinstance(open_channel(address), DirectoryStore) else state.cache_dir()
+    return Fetching(
+        trusted=settings.trust(address),
+        memory=settings.memory(address),
+        cache=bundle_cache(folder) if folder else None,
+        patience=patience(),
+    )
+
+
+def bundle_cache(folder: Path) -> BundleCache:
+    """Return the bundles that were fetched, below the folder of all caches."""
+    limit = settings.configured_values().cache_limit
+    return BundleCache(folder / "bundles", limit=LIMIT if limit is None else limit)
+
+
+def index_cache(folder: Path) -> Cache:
+    """Return what is remembered of the indexes of channels, below the folder of all caches."""
+    return Cache(folder / "channels")
+
+
+def bound_caches() -> None:
+    """Delete what was not used for long of what is remembered of indexes."""
+    if folder := state.cache_dir():
+        with suppress(UnavailableError):
+            index_cache(folder).prune(time.time())
+
+
+def patience() -> float:
+    """Return how many seconds a request may take."""
+    text = os.environ.get(TIMEOUT, "")
     try:
         seconds = float(text or stores.PATIENCE)
     except ValueError:

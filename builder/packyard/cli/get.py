@@ -1,70 +1,146 @@
 """Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
 
-packyard get NAME                          the catalogue of this packyard
-packyard get NAME@VERSION --from CHANNEL   a directory or an http(s) address
+packyard get NAME                          the catalogue of this packyard, if no channel is configured
+packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a bucket or a registry
+packyard get NAME --lock packyard.lock     pin what was fetched by its digests
+packyard get --locked                      fetch what packyard.lock pins, to the byte
+
+VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
+anything is unpacked. What was fetched is kept (see packyard cache): a channel that cannot be reached is as it was then.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packyard import __version__
+from packyard.bundle import lock as locks
 from packyard.bundle.bundle import Bundle
+from packyard.bundle.lock import Lock, Pin
 from packyard.bundle.reference import Reference
 from packyard.cli import arguments as shared
-from packyard.cli import output, state
-from packyard.digest import Digest
-from packyard.errors import InputError, Problem, UnavailableError
+from packyard.cli import output, settings, state
+from packyard.errors import InputError, Problem, UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from packyard.channel.choose import Choice
+    from packyard.channel.entry import Identified
+    from packyard.channel.fetch import Fetched
+    from packyard.cli.settings import Setting
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("reference", metavar="NAME[@VERSION]")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+    parser.add_argument("--lock", metavar="FILE", help="pin what is fetched in this file")
+    parser.add_argument("--locked", action="store_true", help=f"fetch only what FILE pins (default: {locks.FILE})")
     shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetch, verify and unpack a package; print the new directory."""
-    bundle = _fetch(arguments.channel, arguments.reference) if arguments.channel else _carried(arguments.reference)
-    into = Path(arguments.into)
+    """Fetch, verify and unpack packages; print the new directories."""
+    rows = []
+    for row in _rows(arguments, Path(arguments.into)):
+        rows.append(row)
+        if arguments.output != "json":
+            output.line(str(row["directory"]))
+    if arguments.output == "json":
+        output.json_result(rows)
+    return 0
+
+
+def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[dict[str, object]]:
+    if arguments.locked:
+        yield from _locked(arguments, Path(arguments.lock or locks.FILE), into)
+        return
+    if arguments.reference is None:
+        raise UsageError("packyard get: NAME is missing; packyard get --help shows the usage")
+    channel = settings.channel(arguments.channel)
+    if channel is not None:
+        yield _fetched(channel, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
+    elif arguments.lock:
+        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
+    else:
+        yield _carried(arguments.reference, into)
+
+
+def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[dict[str, object]]:
+    """Fetch the package that is named, or all that are pinned."""
+    lock = locks.read(file)
+    names = sorted(lock.packages)
+    if arguments.reference is not None:
+        asked = Reference.parse(arguments.reference)
+        pin = lock.package(asked.name, file=str(file))
+        if not asked.admits(pin.version):
+            hint = "leave out --locked to fetch another version"
+            raise InputError(Problem(f"pins {asked.name}@{pin.version}, not {asked}", file=str(file), hint=hint))
+        names = [asked.name]
+    for name in names:
+        pin = lock.packages[name]
+        channel = settings.channel(arguments.channel) or settings.Setting(pin.channel, str(file))
+        yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
+
+
+def _fetched(
+    channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
+) -> dict[str, object]:
+    from packyard.channel.configuration import normal
+    from packyard.channel.fetch import opened
+    from packyard.cli.channels import bound_caches, fetching, open_to_read
+
+    lock = _read(lock_file)
+    store = open_to_read(channel.value)
+    with opened(store, asked, fetching(channel.value), pin=pin) as fetched:
+        _tell(fetched, channel, store.address)
+        _make(into)
+        folder = fetched.unpack(into)
+    bound_caches()
+    entry = fetched.choice.entry
+    output.note(fetched.proof.said(settings.key_names()))
+    if lock_file is not None:
+        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
+        locks.write(Path(lock_file), lock.pin(entry.name, pinned))
+    return {
+        **_row(entry, folder),
+        "channel": store.address,
+        "why": fetched.choice.why,
+        "yanked": entry.yanked,
+        "signers": list(fetched.proof.signers),
+        "listedBy": list(fetched.proof.listed_by),
+    }
+
+
+def _read(lock_file: str | None) -> Lock:
+    return locks.read(Path(lock_file)) if lock_file is not None and Path(lock_file).exists() else Lock()
+
+
+def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
+    """Say which version of which channel it is, and why."""
+    entry = fetched.choice.entry
+    origin = f"{address} ({channel.origin})"
+    digests = f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}"
+    output.note(f"{entry} from {origin}, {fetched.choice.why}: {digests}")
+    if entry.yanked:
+        output.warning(f"{entry} is yanked: {entry.yanked}")
+
+
+def _make(into: Path) -> None:
     try:
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnavailableError(f"{into}: {error.strerror}") from error
-    folder = bundle.unpack(into)
-    name, version, digest = bundle.manifest.name, bundle.manifest.version, Digest.of(bundle.data)
-    if arguments.output == "json":
-        found = {"name": name, "version": version, "directory": str(folder), "digest": digest, "tar": bundle.tar}
-        output.json_result([found])
-        return 0
-    output.line(str(folder))
-    output.note(f"{name} {version}: verified, {name}.tar.gz {digest}, tar {bundle.tar}")
-    return 0
 
 
-def _fetch(channel: str, reference: str) -> Bundle:
-    from packyard.channel.fetch import fetch
-    from packyard.cli import settings
-    from packyard.cli.channels import open_channel
-
-    def tell(choice: Choice) -> None:
-        if choice.entry.yanked:
-            output.warning(f"{choice.entry} is yanked: {choice.entry.yanked}")
-        if reference != str(choice.entry):
-            output.note(f"{reference} is {choice.entry.version}: {choice.why}")
-
-    store = open_channel(channel)
-    return fetch(store, reference, trusted=settings.trust(channel), memory=settings.memory(channel), tell=tell)
+def _row(found: Identified, folder: Path) -> dict[str, object]:
+    fields = {"name": found.name, "version": found.version, "directory": str(folder)}
+    return {**fields, "digest": found.digest, "tar": found.tar}
 
 
-def _carried(reference: str) -> Bundle:
+def _carried(reference: str, into: Path) -> dict[str, object]:
     from packyard.build.catalogue import Packing, Settings
     from packyard.source import workspace
 
@@ -73,8 +149,12 @@ def _carried(reference: str) -> Bundle:
         hint = "name a channel that has it: --from CHANNEL"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
-    settings = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
-    built = Packing(settings)(asked.name)
+    how = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
+    built = Packing(how)(asked.name)
     if built.fault:
         output.warning(built.fault)
-    return Bundle.open(built.data, what=built.name)
+    bundle = Bundle.open(built.data, what=built.name)
+    _make(into)
+    folder = bundle.unpack(into)
+    output.note(f"{bundle.name} {bundle.version}: verified, {bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
+    return _row(bundle, folder)

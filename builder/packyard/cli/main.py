@@ -38,6 +38,7 @@ VERBS = {
     "verify": ("verify", "check a tarball or an untarred package, and who made it"),
     "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),
+    "cache": ("cache", "show what is kept of what was fetched and built, or delete it"),
     "config": ("config", "show what is set for all commands, and where"),
     "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
     "fn": ("fn", "KRM functions for kpt and kustomize, such as apply-setters"),

@@ -24,6 +24,7 @@ from packyard.channel.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, sources
 from packyard.cli.verify import verify_file
+from packyard.files import regular
 from packyard.source import revision
 
 
@@ -36,9 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the package again; 1 if the tars differ."""
-    proof = verify_file(Path(arguments.verify))
+    file = Path(arguments.verify)
+    proof = verify_file(file)
     output.note(proof.said(settings.key_names()))
-    bundle, made = proof.bundle, proof.provenance
+    bundle, made = Bundle.open(regular.read(file), what=str(file)), proof.provenance
     root_dir = sources.find(arguments, carried=True).root_dir
     with ExitStack() as stack:
         if made and made.source and not made.source.dirty and revision.has(root_dir, made.source.commit):

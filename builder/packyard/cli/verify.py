@@ -31,7 +31,6 @@ from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel
 from packyard.dataclass import replace
-from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 from packyard.files import regular
 
@@ -152,9 +151,9 @@ def _document(proof: Proof) -> dict[str, object]:
     bundle, made = proof.bundle, proof.provenance
     source = made.source if made else None
     return {
-        "name": bundle.manifest.name,
-        "version": bundle.manifest.version,
-        "digest": Digest.of(bundle.data),
+        "name": bundle.name,
+        "version": bundle.version,
+        "digest": bundle.digest,
         "tar": bundle.tar,
         "signers": list(proof.signers),
         "listed": proof.listed,
