@@ -62,12 +62,12 @@ def edit(workspace: Path, path: str, old: str, new: str) -> None:
 
 
 def state(directory: Path) -> str:
-    """Return a digest of all that is below a directory: names, modes, times and bytes."""
+    """Return a digest of all that is below a directory: names and modes; times and bytes of files."""
     found = hashlib.sha256()
     for path in sorted(directory.rglob("*")):
         status = path.lstat()
-        found.update(f"{path.relative_to(directory)} {status.st_mode} {status.st_mtime_ns} ".encode())
-        found.update(path.read_bytes() if path.is_file() else b"")
+        found.update(f"{path.relative_to(directory)} {status.st_mode} ".encode())
+        found.update(f"{status.st_mtime_ns} ".encode() + path.read_bytes() if path.is_file() else b"")
     return found.hexdigest()
 
 

@@ -34,12 +34,18 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
         "1.1/bert.tar.gz",
     )
     latest = packyard("get", "bert", "--from", channel, "--into", tmp_path / "a")
-    assert latest.stderr.startswith("bert is 1.0: the latest version; 1.1 is yanked: diverges\nbert 1.0: verified")
+    assert latest.stderr.startswith(
+        f"bert@1.0 from {channel} (--from), the latest version; 1.1 is yanked: diverges: bert"
+    )
     exact = packyard("get", "bert@v1.1", "--from", channel, "--into", tmp_path / "b")
     assert exact.returncode == 0
-    assert exact.stderr.startswith(
-        "bert@1.1 is yanked: diverges\nbert@v1.1 is 1.1: the version that was asked for, v1.1,"
-    )
+    assert exact.stderr.startswith(f"bert@1.1 from {channel} (--from), the version that was asked for, v1.1, in its")
+    assert exact.stderr.splitlines()[1] == "bert@1.1 is yanked: diverges"
+    pinned = tmp_path / "packyard.lock"
+    done("get", "bert@1.1", "--from", channel, "--into", tmp_path / "c", "--lock", pinned)
+    locked = packyard("get", "bert", "--locked", "--lock", pinned, "--into", tmp_path / "d")
+    assert locked.returncode == 0
+    assert locked.stderr.splitlines()[1] == "bert@1.1 is yanked: diverges"
     versions = [line.split()[1:3] for line in done("list", "--from", channel, "--wide").splitlines()[1:]]
     assert versions == [["1.0", "pytorch"], ["1.1", "(yanked)"], ["1.1", "pytorch"]]
     other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)

@@ -63,6 +63,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list": run("list"),
         "list --from": run("list", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
+        "cache": run("cache"),
         "version": run("version"),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
         "rebuild": run("rebuild", "--verify", out / f"{NAME}.tar.gz", "--source", real.REPOSITORY),

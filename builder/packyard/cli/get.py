@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from packyard.channel.fetch import Fetched
     from packyard.cli.settings import Setting
 
+#: A package that was fetched, as JSON, and what is said of it.
+Row = tuple[dict[str, object], str]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
@@ -44,16 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
     rows = []
-    for row in _rows(arguments, Path(arguments.into)):
+    for row, said in _rows(arguments, Path(arguments.into)):
         rows.append(row)
         if arguments.output != "json":
             output.line(str(row["directory"]))
+        output.note(said)
     if arguments.output == "json":
         output.json_result(rows)
     return 0
 
 
-def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[dict[str, object]]:
+def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
     if arguments.locked:
         yield from _locked(arguments, Path(arguments.lock or locks.FILE), into)
         return
@@ -68,7 +72,7 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[dict[str, objec
         yield _carried(arguments.reference, into)
 
 
-def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[dict[str, object]]:
+def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
     """Fetch the package that is named, or all that are pinned."""
     lock = locks.read(file)
     names = sorted(lock.packages)
@@ -87,7 +91,7 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[d
 
 def _fetched(
     channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
-) -> dict[str, object]:
+) -> Row:
     from packyard.channel.configuration import normal
     from packyard.channel.fetch import opened
     from packyard.cli.channels import bound_caches, fetching, open_to_read
@@ -100,11 +104,10 @@ def _fetched(
         folder = fetched.unpack(into)
     bound_caches()
     entry = fetched.choice.entry
-    output.note(fetched.proof.said(settings.key_names()))
     if lock_file is not None:
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
         locks.write(Path(lock_file), lock.pin(entry.name, pinned))
-    return {
+    row = {
         **_row(entry, folder),
         "channel": store.address,
         "why": fetched.choice.why,
@@ -112,6 +115,7 @@ def _fetched(
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
     }
+    return row, fetched.proof.said(settings.key_names())
 
 
 def _read(lock_file: str | None) -> Lock:
@@ -140,7 +144,7 @@ def _row(found: Identified, folder: Path) -> dict[str, object]:
     return {**fields, "digest": found.digest, "tar": found.tar}
 
 
-def _carried(reference: str, into: Path) -> dict[str, object]:
+def _carried(reference: str, into: Path) -> Row:
     from packyard.build.catalogue import Packing, Settings
     from packyard.source import workspace
 
@@ -156,5 +160,5 @@ def _carried(reference: str, into: Path) -> dict[str, object]:
     bundle = Bundle.open(built.data, what=built.name)
     _make(into)
     folder = bundle.unpack(into)
-    output.note(f"{bundle.name} {bundle.version}: verified, {bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
-    return _row(bundle, folder)
+    digests = f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}"
+    return _row(bundle, folder), f"{bundle.name} {bundle.version}: verified, {digests}"
