@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -20,8 +21,8 @@ import pytest
 import faults
 import sample
 from channel.buckets import BUCKET, BucketServer
-from channel.examples import bundle
-from packyard.channel import fetch, fsck, index, lease, open_store, pending, publish
+from channel.examples import FailingStore, bundle
+from packyard.channel import fetch, fsck, index, lease, open_store, pending, publish, trial
 from packyard.channel.close import close
 from packyard.channel.entry import bundle_key
 from packyard.channel.promote import promote
@@ -29,7 +30,7 @@ from packyard.channel.reindex import reindex
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.yank import yank
-from packyard.errors import PackyardError
+from packyard.errors import PackyardError, UnavailableError
 
 #: Publishers, each with bundles of its own, and bundles that they all publish.
 PUBLISHERS, OWN, SHARED = (100, 8, 200) if sample.WHOLE else (12, 3, 6)
@@ -38,7 +39,7 @@ THREADS = 10  # publishers in a process
 PROGRAM = """
 import random, sys
 from concurrent.futures import ThreadPoolExecutor
-from channel.examples import bundle
+from channel.examples import FailingStore, bundle
 from packyard.channel import open_store, publish
 address, first, count, own, shared = sys.argv[1], *map(int, sys.argv[2:])
 sys.stdin.readline()
@@ -131,6 +132,50 @@ def test_a_hundred_publishers_at_once_lose_nothing(
     assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == []
     fsck.prune(store)
     assert list(fsck.check(store)) == []
+
+
+# Publishers that are cut off from real servers.
+
+SERVERS = {"versitygw": "s3", "rclone": "s3", "azurite": "az", "fake_gcs": "gs", "registry3": "oci"}
+
+
+def opened(server: str, folder: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Open an empty place on a server, relying on what it was found to promise."""
+    found = request.getfixturevalue(server)
+    if server == "registry3":
+        return open_store(f"oci://{found}/{folder}/models")
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    return trial.tried(open_store(f"{SERVERS[server]}://{BUCKET}/{folder}"))
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_second_run_completes(
+    server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_STALE", 0.5)
+    step = 1 if sample.WHOLE else 40 if server == "registry3" else 15
+    made = [bundle("bert", "1.1"), bundle("gpt", "1.1")]
+    for done in (False, True):
+        at = random.Random(f"{sample.SEED} {server} {done}").randrange(1, step + 1)
+        for number in itertools.count(at, step):
+            store = opened(server, f"cut-{os.urandom(8).hex()}", request, monkeypatch)
+            publish(store, [bundle("bert", "1.0")])
+            try:
+                publish(FailingStore(store, fail_at=number, done=done), made)
+            except UnavailableError:
+                listed = {str(entry) for entry in index.read(store).entries}
+                assert listed in ({"bert@1.0"}, {"bert@1.0", "bert@1.1", "gpt@1.1"}), number
+                for name in listed:
+                    fetch(store, name)
+                publish(store, made)
+                assert {str(entry) for entry in index.read(store).entries} == {"bert@1.0", "bert@1.1", "gpt@1.1"}
+                assert not store.list(pending.FOLDER), number
+                assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == []
+            else:
+                break
+        assert number > 40
 
 
 # Processes that are killed.
