@@ -690,6 +690,14 @@ def test_connections_are_kept_if_that_is_wanted() -> None:
         assert len(opened) == 2
 
 
+def test_a_web_server_is_asked_for_all_keys_on_one_connection() -> None:
+    with kept(lambda request: [staying(request.split()[1])]) as (server, opened):
+        store = HTTPStore(server.address)
+        assert [store.get(key) for key in ("a", "b", "c")] == [b"/a", b"/b", b"/c"]
+        assert b"".join(store.read("d")) == b"/d"
+        assert len(opened) == 1
+
+
 def test_a_connection_is_not_kept_whose_answer_was_not_read_to_its_end() -> None:
     bodies = {b"/long": staying(bytes(200_000)), b"/error": staying(bytes(200_000), b"404 Not Found")}
     script: Script = lambda request: [bodies.get(request.split()[1], staying(b"1"))]  # noqa: E731

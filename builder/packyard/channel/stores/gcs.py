@@ -55,6 +55,7 @@ class GCSStore:
         host = self._emulator or _HOST
         self._host = (host if "://" in host else f"http://{host}").rstrip("/")
         self._patience = patience
+        self._connections = transfer.Connections()
 
     def __repr__(self) -> str:
         return f"GCSStore({self.address!r})"
@@ -202,6 +203,7 @@ class GCSStore:
             authorization=f"Bearer {token}" if token else "",
             netrc=False,
             repeatable=True,  # what is written has a precondition
+            connections=self._connections,
         )
 
     def _token(self) -> str:

@@ -7,6 +7,7 @@ Bytes are taken as they are stored, whatever the server says about their encodin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -16,7 +17,7 @@ from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
-    from packyard.channel.stores.transfer import Answer, Request
+    from packyard.channel.stores.transfer import Answer, Connections, Request
     from packyard.digest import Digest
 
 
@@ -85,7 +86,14 @@ class HTTPStore:
             place=self._base + key,
             limit=limit,
             patience=self._patience,
+            connections=self._connections,
         )
+
+    @cached_property
+    def _connections(self) -> Connections:
+        from packyard.channel.stores import transfer
+
+        return transfer.Connections()
 
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
         """Refuse: HTTP has no listing; the index says what exists."""
