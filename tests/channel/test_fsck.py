@@ -196,6 +196,27 @@ def test_an_index_that_is_lost_altogether_is_made_again(store: DirectoryStore) -
     assert found(store) == []
 
 
+@pytest.mark.parametrize("damage", ["pointer", "head", "both"])
+def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_so(
+    store: DirectoryStore, damage: str
+) -> None:
+    other = SigningKey.new().public.id
+    index.revoke(store, other, keys=[KEY], trusted=TRUSTED)
+    before = head.latest(store)
+    assert before
+    index.record(store, [IndexEntry.of(BUNDLES[0])], keys=[KEY], trusted=TRUSTED)
+    if damage in ("pointer", "both"):
+        (store.root_dir / head.POINTER).write_bytes(b"{")
+    if damage in ("head", "both"):
+        (store.root_dir / head.key(before.number)).write_bytes(b"{")
+    assert found(store)
+    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert (made.head.packages, made.head.number) == (before.packages, before.number + 1)
+    assert made.head.revoked == (() if damage == "both" else (other,))
+    assert index.read(store, TRUSTED) == made
+    assert found(store) == []  # the new head says which bytes the damaged one has
+
+
 def test_a_bundle_that_is_damaged_is_named_and_nothing_changes(store: DirectoryStore) -> None:
     before = head.latest(store)
     for key in ("1.0/bert.tar.gz", "1.1/gpt.tar.gz"):

@@ -122,6 +122,7 @@ def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) 
     killed = {"apiVersion": "packyard/v1", "kind": "WriterTicket", "number": 1, "renewed": 7}
     store.put(f"{lease.FOLDER}{'0' * 32}.json", json.dumps(killed).encode())
     store.put(f"{lease.FOLDER}{'1' * 32}.json", json.dumps({**killed, "number": 0}).encode())
+    store.put(f"{lease.FOLDER}{'2' * 32}.json", b"damaged")
     begun = time.monotonic()
     with lease.hold(store):
         assert time.monotonic() - begun > 0.9

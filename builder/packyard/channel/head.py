@@ -204,8 +204,10 @@ def create(store: Store, head: Head, keys: Sequence[SigningKey]) -> Head:
 
 def _point(store: Store, data: bytes, number: int) -> None:
     """Let the pointer be a copy of this head, unless it is one of a later head."""
-    before = _get(store, POINTER)
-    if before is None or Head.parse(before, NOBODY, file=POINTER).number < number:
+    before, other = _get(store, POINTER), 0
+    with suppress(IntegrityError):  # a damaged one is replaced
+        other = 0 if before is None else Head.parse(before, NOBODY, file=POINTER).number
+    if other < number:
         store.swap(POINTER, data, None if before is None else Digest.of(before))
 
 

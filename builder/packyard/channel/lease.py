@@ -23,7 +23,7 @@ from packyard.bundle import record
 from packyard.bundle.record import Record
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
-from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
+from packyard.errors import ConflictError, IntegrityError, PackyardError, Problem, UnavailableError
 
 FOLDER = "index/writers/"
 _STALE = 30.0  # seconds without a renewal
@@ -78,7 +78,7 @@ class Lease:
     def _take(self) -> int:
         """Choose a number that is greater than all that are there."""
         self._write(_Ticket())
-        number = 1 + max(ticket.number for _, ticket in _tickets(self._store))
+        number = 1 + max((ticket.number for _, ticket in _tickets(self._store)), default=0)
         self._write(_Ticket(number=number))
         return number
 
@@ -156,3 +156,5 @@ def _tickets(store: Store) -> Iterator[tuple[str, _Ticket]]:
             yield key, record.parse(store.get(key, limit=_LIMIT), _Ticket.take, kind="WriterTicket", file=key)
         except NotFoundError:  # removed meanwhile
             continue
+        except IntegrityError:  # nobody renews it
+            yield key, _Ticket()

@@ -134,10 +134,18 @@ def _before(store: Store, there: Sequence[str], trusted: Trust) -> tuple[int, di
         with suppress(IntegrityError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
     history = {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
-    revoked: tuple[str, ...] = ()
-    with suppress(IntegrityError):  # a damaged head says nothing that counts
-        revoked = Head.parse(_head(store, last), trusted, file=head.key(last)).revoked if last else ()
-    return last + 1, history, revoked
+    return last + 1, history, _revoked(store, last, trusted)
+
+
+def _revoked(store: Store, last: int, trusted: Trust) -> tuple[str, ...]:
+    """Return the keys that the latest head which can be read revokes; the pointer may be a copy of a damaged one."""
+    revoked: set[str] = set()
+    for key in (head.POINTER, *(head.key(number) for number in range(last, 0, -1))):
+        with suppress(IntegrityError, NotFoundError):
+            revoked.update(Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key).revoked)
+            if key != head.POINTER:
+                break
+    return tuple(sorted(revoked))
 
 
 def _head(store: Store, number: int) -> bytes:
