@@ -17,10 +17,11 @@ import pytest
 import sample
 import tiny
 from channel.buckets import BUCKET, BucketServer
-from packyard.channel import open_store, pending
-from packyard.channel.keys import SigningKey
+from packyard.channel import index, open_store, pending, provenance
+from packyard.channel.keys import NOBODY, SigningKey
 from packyard.channel.stores import Store
-from running import COMMAND, environment
+from running import COMMAND, environment, programs_dir
+from usecases import PACKAGES, shipped
 from work.test_dask import scheduling, working
 
 pytestmark = pytest.mark.slow
@@ -115,3 +116,67 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process(tm
         os.kill(workers[busy[0]], signal.SIGKILL)
         finish(process)
     assert content(open_store(str(many))) == content(open_store(str(one)))
+
+
+def job(shards: int, channel: str) -> tuple[dict[str, str], list[str]]:
+    """Return the environment and the command of the pods of the catalogue's package ``release-job``."""
+    (package,) = [item for item in PACKAGES if item.name == "release-job"]
+    directory = shipped(package, package.use_cases[0])
+    values = directory.examples | {"SHARDS": str(shards), "CHANNEL": channel, "RELEASE": "1.0"}
+    objects = {item["kind"]: item for item in directory.set(values).parse()}
+    spec = objects["Job"]["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", shards, shards)
+    (container,) = spec["template"]["spec"]["containers"]
+    assert [each for each in container["envFrom"] if "secretRef" in each] == [
+        {"secretRef": {"name": "release-credentials"}}
+    ]
+    return objects["ConfigMap"]["data"], [*container["command"], *container["args"]]
+
+
+def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
+    tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sources are those of another user, as in an image."""
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root, address = generate(tmp_path / "sources", 12), f"s3://{BUCKET}/job"
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "Begin")):
+        who = ("-c", "user.name=r", "-c", "user.email=r@example.com")
+        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True).stdout
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, 12345, 12345)
+    data, command = job(3, address)
+    bin_dir = programs_dir(tmp_path / "bin", {})
+    own = {"PATH": f"{bin_dir}:/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    own |= {"AWS_ENDPOINT_URL": versitygw.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def pod(number: int) -> subprocess.Popen[str]:
+        env = environment(**{**data, **PEM, **own, "JOB_COMPLETION_INDEX": str(number)})
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=root, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+    pods = [pod(number) for number in range(3)]
+    os.killpg(pods[1].pid, signal.SIGKILL)
+    pods[1].communicate()
+    for number in (0, 2):
+        finish(pods[number])
+    store = open_store(address)
+    assert index.read(store).entries == ()
+    finish(pod(1))
+    assert len(index.read(store).entries) == 12
+    key = provenance.key("p-00007", "1.0")
+    made, _ = provenance.open(store.get(key), NOBODY, file=key)
+    assert made.source is not None
+    assert (made.source.commit, made.source.dirty) == (commit.strip(), False)
+
+
+def test_a_bucket_that_is_missing_is_refused(
+    tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root = generate(tmp_path / "sources", 1)
+    for words in ((), ("--shard", "0/2"), ("--join",)):
+        assert "there is no such bucket (NoSuchBucket)" in finish(start(root, "s3://nosuch/zoo", *words), code=1)

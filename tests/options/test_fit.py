@@ -22,6 +22,7 @@ FITTING = {
     "mnist-fp32-training-k8s/first-run/none": {*_ALL, "debug", "environment", "gpus"},
     "mnist-fp32-training-k8s/multi-node-job-set/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
     "mnist-fp32-training-k8s/multi-node-train-job/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
+    "release-job/publish/none": {*_ALL, "spread"},
     "resnet50v1-5-fp32-inference-k8s/serving/user-mounted-nfs": {*_SERVER, "environment", "spread"},
     "rfcn-fp32-inference-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug"},
     "rfcn-fp32-inference-k8s/serving/user-mounted-nfs": {*_RUN, "debug", "gpus"},

@@ -1,0 +1,199 @@
+"""`packyard publish`: what it would do, what it did, in parts or at once; and what it refuses, before it writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import reading
+import tiny
+from packyard.channel import index, open_store, pending
+from packyard.channel.keys import NOBODY, SigningKey
+from running import done, packyard
+
+NAMES = ("p", "q", "r")
+
+
+@pytest.fixture(autouse=True)
+def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("PACKYARD_SIGNING_KEY", "PACKYARD_KEY_PASSPHRASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace with three packages."""
+    root = tiny.workspace(tmp_path / "sources")
+    for name in NAMES[1:]:
+        shutil.copytree(root / "packages/p", root / "packages" / name)
+    return root
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Path:
+    return tmp_path / "channel"
+
+
+def statuses(root: Path, channel: Path, *words: object, code: int = 0) -> dict[str, str]:
+    """Return the status of each package, as JSON tells it."""
+    found = packyard("publish", "--workspace", root, "--to", channel, *words, "--output", "json")
+    assert found.returncode == code, found.stderr
+    return {row["name"]: row["status"] for row in json.loads(found.stdout)}
+
+
+def refused(says: str, *words: object, code: int = 1, **env: str) -> None:
+    found = packyard("publish", *words, **env)
+    assert (found.returncode, found.stdout) == (code, ""), found.stderr
+    assert says in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_dry_run_says_what_would_be_new_unchanged_incomplete_or_a_conflict(root: Path, channel: Path) -> None:
+    assert statuses(root, channel, "--version", "1.0", "--dry-run") == dict.fromkeys(NAMES, "new")
+    assert not channel.exists()
+    statuses(root, channel, "p", "q", "--version", "1.0")
+    (channel / "1.0/q.tar.gz.sha256").unlink()
+    (root / "packages/p/files/run.txt").write_text("other\n")
+    before = reading.files(channel)
+    dry = ("--version", "1.0", "--dry-run")
+    assert statuses(root, channel, *dry, code=1) == {"p": "conflict", "q": "incomplete", "r": "new"}
+    assert statuses(root, channel, "q", "r", *dry) == {"q": "incomplete", "r": "new"}
+    assert reading.files(channel) == before
+    refused("is published with other content", "--workspace", root, "--to", channel, "--version", "1.0")
+    assert reading.files(channel) == before
+    assert statuses(root, channel, "q", "r", "--version", "1.0") == {"q": "completed", "r": "published"}
+    assert statuses(root, channel, "q", "r", *dry) == {"q": "unchanged", "r": "unchanged"}
+
+
+def test_one_table_at_the_end_and_a_count(root: Path, channel: Path) -> None:
+    found = packyard("publish", "--workspace", root, "--to", channel, "--version", "1.0")
+    heads, *rows = [line.split() for line in found.stdout.splitlines()]
+    assert heads == ["BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"]
+    assert [row[:2] for row in rows] == [[f"1.0/{name}.tar.gz", "published"] for name in NAMES]
+    assert found.stderr == f"3 published: {channel}\n"
+
+
+def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
+    root: Path, channel: Path, tmp_path: Path
+) -> None:
+    one = tmp_path / "one"
+    statuses(root, one, "--version", "1.0", "--close")
+    for number in (2, 0, 1, 3):
+        parts = ("--version", "1.0", "--shard", f"{number}/4", "--join", "--close")
+        part = NAMES[number : number + 1]
+        assert statuses(root, channel, *parts) == dict.fromkeys(part, "unchanged" if number == 3 else "uploaded")
+    assert reading.files(channel) == reading.files(one)
+    assert open_store(str(channel)).list(pending.FOLDER) == []
+
+
+def test_a_join_without_a_version_lists_whatever_is_pending(root: Path, channel: Path) -> None:
+    statuses(root, channel, "--version", "1.0", "--shard", "0/2")
+    assert index.read(open_store(str(channel))).entries == ()
+    listed = json.loads(done("publish", "--to", channel, "--join", "--output", "json"))
+    assert [row["name"] for row in listed] == ["p", "r"]
+    assert json.loads(done("publish", "--to", channel, "--join", "--output", "json")) == []
+
+
+def test_a_join_tells_of_what_contradicts_the_index_after_it_has_listed_the_rest(root: Path, channel: Path) -> None:
+    store = open_store(str(channel))
+    statuses(root, channel, "p", "--version", "1.0", "--close")
+    statuses(root, channel, "q", "--version", "2.0", "--shard", "0/1")
+    (entry,) = next(pending.find(store, NOBODY)).entries
+    late = replace(entry, version="1.0", name="r")
+    store.put(late.key, b"")
+    store.put(f"{late.key}.sha256", b"")
+    pending.put(store, [late], [])
+    refused("r@1.0: the release 1.0 is closed", "--to", channel, "--join")
+    assert [str(each) for each in index.read(store).entries] == ["p@1.0", "q@2.0"]
+
+
+@pytest.mark.parametrize("text", ["3/2", "2/2", "a/b", "", "1", "0/0", "1/2/3", "٣/4"])
+def test_a_shard_that_is_none_is_refused(root: Path, channel: Path, text: str) -> None:
+    words = ("--workspace", root, "--to", channel, "--version", "1.0", f"--shard={text}")
+    refused("must be K/N with K below N, found", *words, code=2)
+    assert not channel.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "--version is missing; add --version 1.0.0"),
+        (("--join", "--shard", "0/2"), "--version is missing"),
+        (("p", "--join"), "packages are named together with --version"),
+        (("--version", "1.0", "--shard", "0/2", "--close"), "--close is for the run that joins"),
+        (("--join", "--close"), "--close needs the --version"),
+        (("--version", "1.0", "--join", "--dry-run"), "--dry-run goes with neither --join nor --close"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused(
+    root: Path, channel: Path, words: tuple[str, ...], says: str
+) -> None:
+    refused(says, "--workspace", root, "--to", channel, *words, code=2)
+
+
+@pytest.mark.parametrize("version", ["no version", "../1", "1.0\n", "latest", "^1.2", "-1", "1/2"])
+def test_a_version_that_is_none_is_refused(root: Path, channel: Path, version: str) -> None:
+    words = ("--workspace", root, "--to", channel, f"--version={version}")
+    refused("is not a version (use a form such as 2.7.0", *words)
+    assert not channel.exists()
+
+
+@pytest.mark.parametrize("name", ["../p", "p\nq", "..", "p/../q", "/p"])
+def test_a_name_that_is_none_is_refused(root: Path, channel: Path, name: str) -> None:
+    refused("no package", name, "--workspace", root, "--to", channel, "--version", "1.0")
+    assert not channel.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("ftp://example.com/zoo", "no kind of channel has an address 'ftp://…' (use a directory, file://"),
+        ("http://127.0.0.1:9/zoo", "an HTTP channel is read-only (publish to the directory that the server serves)"),
+        ("s3://", "must be the address of a channel in a bucket (write s3://bucket/path)"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(root: Path, address: str, says: str) -> None:
+    refused(says, "--workspace", root, "--to", address, "--version", "1.0")
+
+
+def test_a_folder_that_is_no_channel_is_refused_and_left_alone(root: Path, channel: Path) -> None:
+    channel.mkdir()
+    (channel / "thesis.txt").write_text("years of work")
+    for more in ((), ("--dry-run",), ("--shard", "0/2")):
+        says = "there are other files and no index: thesis.txt"
+        refused(says, "--workspace", root, "--to", channel, "--version", "1.0", *more)
+    assert list(channel.iterdir()) == [channel / "thesis.txt"]
+
+
+def test_one_name_and_version_from_two_sources_is_refused(root: Path, channel: Path, tmp_path: Path) -> None:
+    other = tiny.workspace(tmp_path / "other")
+    (other / "packages/p/files/run.txt").write_text("other\n")
+    statuses(root, channel, "--version", "1.0")
+    before = reading.files(channel)
+    refused("(a published version never changes: raise the version)", "--workspace", other, "--to", channel,
+            "--version", "1.0")  # fmt: skip
+    assert reading.files(channel) == before
+
+
+def test_no_key_a_wrong_passphrase_and_an_unsigned_publish_to_who_trusts_a_key_are_refused(
+    root: Path, channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--workspace", root, "--to", channel, "--version", "1.0")
+    refused("no private key 'nosuch'", *words, "--key", "nosuch")
+    pem = {"PACKYARD_SIGNING_KEY": SigningKey.new().to_pem(b"secret").decode()}
+    refused("the passphrase is wrong", *words, **pem, PACKYARD_KEY_PASSPHRASE="wrong")
+    refused("set PACKYARD_KEY_PASSPHRASE", *words, code=2, **pem)
+    refused("must hold a private key as PEM", *words, PACKYARD_SIGNING_KEY="none")
+    (tmp_path / "other.pem").write_bytes(SigningKey.new().public.to_pem())
+    done("keys", "trust", tmp_path / "other.pem")
+    monkeypatch.setenv("PACKYARD_SIGNING_KEY", SigningKey.new().to_pem(None).decode())
+    refused("which you do not trust for this channel (sign with a key that you trust", *words)
+    monkeypatch.delenv("PACKYARD_SIGNING_KEY")
+    refused("would be not signed (sign with a key that you trust", *words)
+    refused("would be not signed", "--to", channel, "--join")
+    assert not channel.exists()
