@@ -109,6 +109,7 @@ def furnish(cluster: Cluster) -> None:
         _NOTE: Path(__file__).with_name("program.py").read_bytes(),
         f"{wide_deep}/quickstart/fp32_training_check_accuracy.sh": _TRAIN.encode(),
         "/usr/local/bin/aws": _AWS.encode(),
+        "/usr/local/bin/packyard": f'#!/bin/sh\nexec python3 {_NOTE} "$@"\n'.encode(),
         "/tensorflow/models/research/object_detection/code.py": b"code\n",
     }
     for path, data in files.items():
