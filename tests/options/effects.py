@@ -106,7 +106,7 @@ def _spread(objects: list[Object]) -> None:
         serves = found.name == "serving"
         if found.owner["kind"] == "Deployment" and not serves:
             continue
-        if found.name in (*COMPUTING, "server") or serves:
+        if found.name in (*COMPUTING, "server", "publish") or serves:
             selector = {"matchLabels": {"training.kubeflow.org/job-role": "worker"}}
             found.spec["topologySpreadConstraints"] = [
                 {
