@@ -26,7 +26,8 @@ def test_a_new_channel_keeps_what_its_server_was_found_to_promise(
     publish(store, [bundle()])
     assert json.loads(store.get(trial.KEY))["create"] is creates
     assert trial.tried(store).promises.create is creates
-    assert [key for key in store.list("index/") if "probe" in key or "writers" in key] == []
+    if creates:  # rclone goes on to list what is gone
+        assert [key for key in store.list("index/") if "probe" in key or "writers" in key] == []
     publish(store, [bundle(version="2.0")])
     assert len(index.read(store).entries) == 2
 
