@@ -6,8 +6,10 @@ import itertools
 import json
 import os
 import random
+import signal
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -115,6 +117,21 @@ def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind
             error = check_refused(store, verb, says, 6)
             assert not isinstance(error, NotFoundError)
     assert server.sent < 50_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupt_ends_a_call_at_once(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(FAULTS["says nothing"][0]) as server:
+        address = open_at(kind, server.address).address
+        command = [sys.executable, "-m", "packyard", "get", "x", "--from", address]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as asking:
+            while not server.requests:
+                assert asking.poll() is None
+                time.sleep(0.02)
+            begin = time.monotonic()
+            asking.send_signal(signal.SIGINT)
+            assert asking.wait(20) == 130
+    assert time.monotonic() - begin < 5
 
 
 BODIES: dict[str, tuple[Script, str]] = {
