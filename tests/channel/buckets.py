@@ -162,7 +162,7 @@ class Toxiproxy:
     def ask(self, method: str, path: str, document: Mapping[str, object] | None = None) -> Mapping[str, str]:
         """Ask its API."""
         data = None if document is None else json.dumps(document).encode()
-        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=10) as answer:
+        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=60) as answer:
             body = answer.read()
         found: Mapping[str, str] = json.loads(body) if body else {}
         return found

@@ -9,7 +9,6 @@ import random
 import signal
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import real
+import running
 from channel import buckets
 from channel.buckets import BUCKET, BucketServer, Toxiproxy
 from channel.servers import Script, Server, answer, answering, for_ever, redirect, slowly
@@ -123,7 +123,7 @@ def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind
 def test_an_interrupt_ends_a_call_at_once(open_at: Callable[..., Store], kind: str) -> None:
     with answering(FAULTS["says nothing"][0]) as server:
         address = open_at(kind, server.address).address
-        command = [sys.executable, "-m", "packyard", "get", "x", "--from", address]
+        command = [*running.COMMAND, "get", "x", "--from", address]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as asking:
             while not server.requests:
                 assert asking.poll() is None

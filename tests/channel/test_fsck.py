@@ -270,6 +270,17 @@ def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Pa
     assert store.list(lease.FOLDER) == []
 
 
+def test_prune_removes_what_a_trial_of_the_server_left(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    publish(store, [bundle()])
+    store.put("index/probe/1", b"1")
+    (found,) = fsck.check(store)
+    assert (found.kind, found.key) == ("extra", "index/probe/1")
+    assert "fsck CHANNEL --prune" in found.hint
+    assert fsck.prune(store) == ["index/probe/1"]
+    assert list(fsck.check(store)) == []
+
+
 def test_prune_waits_for_whoever_publishes(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     publish(store, [bundle()])

@@ -32,7 +32,7 @@ from packyard.channel.index import Index, Release
 from packyard.channel.keys import NOBODY, Trust
 from packyard.channel.nodes import Nodes
 from packyard.channel.package import Package
-from packyard.channel.stores import NotFoundError, Store, TooLongError
+from packyard.channel.stores import PROBES, NotFoundError, Store, TooLongError
 from packyard.channel.tree import Node
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, PackyardError, Problem
@@ -81,14 +81,17 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 
 
 def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
-    """Remove the nodes that no head reaches, and return their keys; a `ConflictError` if somebody publishes now."""
+    """Remove the nodes that no head reaches, and what an interrupted `probe` left, and return their keys.
+
+    It is a `ConflictError` if somebody publishes now.
+    """
     index.read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store):
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
             raise ConflictError(Problem(problem, file=store.address, hint=_LEFT))
-        extra = _unreached(store, index.read(store, trusted).head)
+        extra = [*_unreached(store, index.read(store, trusted).head), *store.list(PROBES)]
         for key in extra:
             store.remove(key)
     return extra
@@ -275,6 +278,8 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
             yield Finding(kind="altered", key=key, message="an old head reaches it", hint="remove it")
         elif key.startswith(pending.FOLDER):
             yield Finding(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=_LEFT)
+        elif key.startswith(PROBES):
+            yield Finding(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
         elif key.startswith(lease.FOLDER):
             yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=_LEFT)
         elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in records:

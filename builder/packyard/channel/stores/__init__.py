@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.stores.probe import probe, trusting
+from packyard.channel.stores.probe import PROBES, probe, trusting
 from packyard.channel.stores.store import (
     PATIENCE,
     MissingStoreError,
@@ -25,6 +25,7 @@ from packyard.errors import InputError, Problem, UnavailableError
 
 __all__ = [
     "PATIENCE",
+    "PROBES",
     "MissingStoreError",
     "NotFoundError",
     "Promises",

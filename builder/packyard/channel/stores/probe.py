@@ -10,7 +10,8 @@ from threading import Barrier
 from packyard.channel.stores.store import Promises, Store
 from packyard.errors import ConflictError
 
-_PREFIX = "index/probe/"
+#: Below it a probe writes; what lies there later was left by one that was killed.
+PROBES = "index/probe/"
 _WRITERS, _ROUNDS = 8, 10
 
 
@@ -30,7 +31,7 @@ def probe(store: Store) -> Promises:
         return store.promises
     run = os.urandom(8).hex()
     with ThreadPoolExecutor(_WRITERS) as pool:
-        create = all(_one_wins(trusted, f"{_PREFIX}{run}-{number}", pool) for number in range(_ROUNDS))
+        create = all(_one_wins(trusted, f"{PROBES}{run}-{number}", pool) for number in range(_ROUNDS))
     return Promises(create=create, swap=False)
 
 

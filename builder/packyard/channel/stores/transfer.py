@@ -108,7 +108,7 @@ class Request:
     def late(self) -> UnavailableError:
         """Return the error to raise when time is up."""
         hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
-        return self.refusal(f"the server did not answer in time ({self.patience:g} seconds)", hint)
+        return self.refusal(f"the server did not answer in time ({round(self.patience, 1):g} seconds)", hint)
 
     def unexpected(self, answer: Answer) -> UnavailableError:
         """Return the error to raise for an answer that is no success."""
@@ -154,23 +154,29 @@ def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Fo
     """Make a call, and make it again where that is safe and may help."""
     meter = Meter(request.patience, request.refusal, request.late)
     safe = request.method in _SAFE if request.repeatable is None else request.repeatable
-    for pause in (*_WAITS, None):
+    for wait in (*_WAITS, None):
+        pause = None if wait is None else wait * random.uniform(1, 1.5)
         try:
             found = within(meter.left(), partial(call, request, meter))
         except OverdueError as error:
             raise request.late() from error
         except BrokenOffError:
-            if not safe or pause is None or pause > meter.left():
+            if not safe or pause is None or not _has_time(meter, pause):
                 raise
         else:
             answer = found[0]
             if answer.status not in _BUSY or pause is None or not (safe or answer.status == _TOO_MANY):
                 return found
             pause = _retry_after(answer, pause)
-            if pause > meter.left():
+            if not _has_time(meter, pause):
                 return found
-        time.sleep(pause * random.uniform(1, 1.5))
+        time.sleep(pause)
     raise AssertionError("the last time returns or raises")
+
+
+def _has_time(meter: Meter, pause: float) -> bool:
+    """Return whether the deadline allows a pause and a request after it."""
+    return pause + min(pause, 1.0) <= meter.left()
 
 
 def _retry_after(answer: Answer, pause: float) -> float:
