@@ -26,6 +26,7 @@ from packyard.channel import fetch, fsck, index, lease, open_store, pending, pub
 from packyard.channel.close import close
 from packyard.channel.entry import bundle_key
 from packyard.channel.promote import promote
+from packyard.channel.prune import prune
 from packyard.channel.reindex import reindex
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.stores.directory import DirectoryStore
@@ -130,7 +131,7 @@ def test_a_hundred_publishers_at_once_lose_nothing(
     assert reader.faults == []
     assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
     assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == []
-    fsck.prune(store)
+    prune(store)
     assert list(fsck.check(store)) == []
 
 

@@ -18,6 +18,7 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.nodes import Nodes
 from packyard.channel.provenance import Provenance
+from packyard.channel.prune import prune, reach
 from packyard.channel.reindex import reindex
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.tree import Node
@@ -97,7 +98,7 @@ def files(whole: Path) -> list[str]:
 def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
     """Return the keys of nodes that the latest head does not reach."""
     reached: set[Digest] = set()
-    fsck._reach(Nodes(store), index.read(store).head, reached)
+    reach(Nodes(store), index.read(store).head, reached)
     return node_keys(store) - set(map(nodes.key, reached))
 
 
@@ -144,6 +145,15 @@ def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> 
     forged = replace(latest.head, number=number, history=latest.head.next_history(), releases=Node.read(without))
     head.create(store, forged, [KEY])
     assert ("altered", head.key(number)) in found(store)
+
+
+@pytest.mark.parametrize("entries", [{"1": {"spelling": 1}}, {"1": []}, {"x": {"spelling": "1.0", "closed": False}}])
+def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[str, object]) -> None:
+    latest = index.read(store)
+    releases = Node.read({"level": 0, "entries": entries})
+    forged = replace(latest.head, number=latest.head.number + 1, history=latest.head.next_history(), releases=releases)
+    head.create(store, forged, [KEY])
+    assert ("altered", head.key(forged.number)) in found(store)
 
 
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
@@ -261,12 +271,12 @@ def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Pa
     before = node_keys(store)
     extra = {each.key for each in fsck.check(store) if each.message == "no head reaches it"}
     assert extra
-    assert set(fsck.prune(store)) == extra
+    assert set(prune(store)) == extra
     assert node_keys(store) == before - extra
     assert all(each.message != "no head reaches it" for each in fsck.check(store))
     assert len(index.read(store).entries) == 403
     assert store.list(head.FOLDER) == heads
-    assert fsck.prune(store) == []
+    assert prune(store) == []
     assert store.list(lease.FOLDER) == []
 
 
@@ -286,7 +296,7 @@ def test_prune_waits_for_whoever_publishes(tmp_path: Path) -> None:
     publish(store, [bundle()])
     pending.put(store, [IndexEntry.of(bundle(version="2.0"))], [])
     with pytest.raises(ConflictError, match=r"somebody publishes, or was interrupted: index/pending/"):
-        fsck.prune(store)
+        prune(store)
 
 
 def test_a_publisher_waits_for_prune(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Looking for what is altered, missing or extra in a channel: every file of its index, and every bundle.
 
-`check` reads all that there is. `prune` removes the nodes that no head reaches: those of publishers that lost a race.
+It reads all that there is, and changes nothing.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from packyard.channel.index import Index, Release
 from packyard.channel.keys import NOBODY, Trust
 from packyard.channel.nodes import Nodes
 from packyard.channel.package import Package
+from packyard.channel.prune import LEFT, unreached
 from packyard.channel.stores import PROBES, NotFoundError, Store, TooLongError
 from packyard.channel.tree import Node
 from packyard.digest import Digest
-from packyard.errors import ConflictError, IntegrityError, PackyardError, Problem
+from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _REINDEX = "make the index again: packyard reindex CHANNEL"
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
-_LEFT = "if no publisher is at work, the next publish completes it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,25 +76,9 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
         yield from _check_bundle(store, there, entry, trusted)
     if not seen.is_whole:
         yield from _check_unlisted(store, there, seen.entries, trusted)
-    yield from _check_closed(store, found, trusted)
+    if seen.is_whole:
+        yield from _check_closed(store, found, trusted)
     yield from _find_extra(store, there, found, seen)
-
-
-def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
-    """Remove the nodes that no head reaches, and what an interrupted `probe` left, and return their keys.
-
-    It is a `ConflictError` if somebody publishes now.
-    """
-    index.read(store, trusted)  # there has to be one
-    store = trial.tried(store)
-    with lease.hold(store):
-        if left := store.list(pending.FOLDER):
-            problem = f"somebody publishes, or was interrupted: {left[0]}"
-            raise ConflictError(Problem(problem, file=store.address, hint=_LEFT))
-        extra = [*_unreached(store, index.read(store, trusted).head), *store.list(PROBES)]
-        for key in extra:
-            store.remove(key)
-    return extra
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[Finding]:
@@ -167,7 +151,11 @@ class _Seen:
 
 def _check_maps(found: Index) -> Iterator[Finding]:
     """Make the maps again from the records, and compare them with the head's."""
-    built = _rebuilt(found)
+    try:
+        built = _rebuilt(found)
+    except IntegrityError as error:
+        yield Finding(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
+        return
     for name in ("packages", "words", "releases"):
         if getattr(built, name) != getattr(found.head, name):
             message = f"the {name} that it lists are not those of the records"
@@ -248,12 +236,13 @@ def _check_sbom(store: Store, there: frozenset[str], entry: IndexEntry, trusted:
 
 
 def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Finding]:
-    for _, value in tree.scan(found.head.releases, found.nodes.node):
-        release = Release.parse(value)
-        key = close.key(release.spelling)
+    for version, _ in tree.scan(found.head.releases, found.nodes.node):
+        key = head.key(found.head.number)
         try:
+            release = found.released(version)
+            key = close.key(release.spelling)
             is_closed = close.is_closed(store, release.spelling, trusted)
-        except IntegrityError as error:
+        except (IntegrityError, InputError) as error:
             yield Finding(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
             continue
         if is_closed != release.closed:
@@ -266,22 +255,22 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
     releases = {entry.version for entry in seen.entries}
     own = {entry.key for entry in seen.entries}
     records = {yanks.key(entry.name, entry.version) for entry in seen.entries if entry.yanked}
-    unreached = frozenset(_unreached(store, found.head)) if seen.is_whole else frozenset()
+    left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
             if seen.is_whole and base not in own and (key.partition("/")[0] in releases or key.endswith(".tar.gz")):
                 yield Finding(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
-        elif key in unreached:
+        elif key in left_over:
             yield Finding(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
         elif key.startswith(nodes.FOLDER) and seen.is_whole and Digest.of(store.get(key)) != nodes.digest(key):
             yield Finding(kind="altered", key=key, message="an old head reaches it", hint="remove it")
         elif key.startswith(pending.FOLDER):
-            yield Finding(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=_LEFT)
+            yield Finding(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
         elif key.startswith(PROBES):
             yield Finding(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
         elif key.startswith(lease.FOLDER):
-            yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=_LEFT)
+            yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
         elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in records:
             yield Finding(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
         elif not key.startswith(_KNOWN) and key not in _FILES:
@@ -290,27 +279,3 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
 
 _KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER)
 _FILES = (head.POINTER, flat.KEY, trial.KEY)
-
-
-def _unreached(store: Store, latest: Head) -> list[str]:
-    """Return the keys of nodes that no head reaches; the latest head must reach all of its own."""
-    known, reached = Nodes(store), set[Digest]()
-    _reach(known, latest, reached)
-    for number in range(latest.number - 1, 0, -1):
-        with suppress(NotFoundError, IntegrityError):  # an old head that is damaged
-            data = store.get(head.key(number), limit=head.LIMIT)
-            _reach(known, Head.parse(data, NOBODY, file=head.key(number)), reached)
-    return [key for key in store.list(nodes.FOLDER) if nodes.digest(key) not in reached]
-
-
-def _reach(known: Nodes, of: Head, reached: set[Digest]) -> None:
-    """Add the nodes and records below a head to those that are reached."""
-    for root in (of.words, of.releases):
-        for digest in tree.reach(root, known.node, reached.__contains__):
-            reached.add(digest)
-    if not of.packages.level:
-        reached.update(Digest(str(value)) for value in of.packages.values)
-    for digest in tree.reach(of.packages, known.node, reached.__contains__):
-        reached.add(digest)
-        node = known.node(digest)
-        reached.update(Digest(str(value)) for value in node.values if not node.level)

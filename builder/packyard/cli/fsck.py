@@ -9,6 +9,7 @@ import argparse
 from dataclasses import asdict
 
 from packyard.channel import fsck
+from packyard.channel.prune import prune
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the channel; 1 if anything is wrong."""
     channel, trusted = open_channel(arguments.channel), settings.trust(arguments.channel)
     if arguments.prune:
-        for key in fsck.prune(channel, trusted):
+        for key in prune(channel, trusted):
             output.note(f"removed {key}")
     found = list(fsck.check(channel, trusted))
     if arguments.output == "json":
