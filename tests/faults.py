@@ -66,7 +66,6 @@ class Faulty:
         for holder, name in _CALLS:
             if not self.names or name in self.names:
                 patch(holder, name, self._wrapped(name, getattr(holder, name)))
-        patch(os, "fdopen", _Stream)
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -91,23 +90,6 @@ class Faulty:
             os.kill(os.getpid(), signal.SIGKILL)
         else:
             raise OSError(self.error, os.strerror(self.error), file)
-
-
-class _Stream:
-    """What `os.fdopen` returns for writing, unbuffered, by the calls that are counted."""
-
-    def __init__(self, handle: int, _: str) -> None:
-        self._handle = handle
-
-    def __enter__(self) -> _Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._handle)
-
-    def write(self, data: bytes) -> None:
-        while data:
-            data = data[os.write(self._handle, data) :]
 
 
 @dataclass(frozen=True)
