@@ -287,7 +287,7 @@ def test_prune_removes_what_a_trial_of_the_server_left(tmp_path: Path) -> None:
     (found,) = fsck.check(store)
     assert (found.kind, found.key) == ("extra", "index/probe/1")
     assert "fsck CHANNEL --prune" in found.hint
-    assert fsck.prune(store) == ["index/probe/1"]
+    assert prune(store) == ["index/probe/1"]
     assert list(fsck.check(store)) == []
 
 
