@@ -63,7 +63,7 @@ class Cache:
             try:
                 fill(opened)
                 opened.flush()
-                path.replace(self._file(digest))
+                path.replace(self.path(digest))
             except BaseException as error:
                 with suppress(OSError):  # it fails as writing does
                     opened.close()
@@ -113,7 +113,7 @@ class Cache:
 
     def _find(self, digest: Digest) -> BinaryIO | None:
         """Return a file that is cached, verified; a damaged one goes."""
-        file = self._file(digest)
+        file = self.path(digest)
         try:
             opened = regular.opened(file)
         except PackyardError:
@@ -131,7 +131,7 @@ class Cache:
 
     def _begin(self, digest: Digest) -> tuple[Path, BinaryIO]:
         """Return a locked file to write: of a transfer that broke off, or a new one."""
-        target = self._file(digest)
+        target = self.path(digest)
         try:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             for file in self._files(_TRANSFER):
@@ -149,7 +149,8 @@ class Cache:
             if name.fullmatch(file.name) and not file.is_symlink() and not file.parent.is_symlink():
                 yield file
 
-    def _file(self, digest: Digest) -> Path:
+    def path(self, digest: Digest) -> Path:
+        """Return where the file of a digest is, if it is there."""
         return self.folder / digest.hex[:2] / digest.hex[2:]
 
     def _refused(self, error: OSError) -> UnavailableError:

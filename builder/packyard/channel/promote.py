@@ -33,13 +33,13 @@ def promote(
     listed = index.read(source, source_trust, memory)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
-    def known(published: IndexEntry) -> Mapping[str, bytes]:
+    def attest(published: IndexEntry) -> Mapping[str, bytes]:
         """Return what the source knows of the very file that is published."""
         is_same = published.is_same_file(entries[str(published)])
-        return _known(source, published, source_trust) if is_same else {}
+        return known(source, published, source_trust) if is_same else {}
 
     bundles = (get(source, entry) for entry in entries.values())
-    return publish(target, bundles, attest=known, keys=keys, trusted=trusted)
+    return publish(target, bundles, attest=attest, keys=keys, trusted=trusted)
 
 
 def _entry(listed: index.Index, text: str) -> IndexEntry:
@@ -53,7 +53,7 @@ def _entry(listed: index.Index, text: str) -> IndexEntry:
     return entry
 
 
-def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
+def known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which has to be about this file."""
     proof = provenance.key(entry.name, entry.version)
     found: dict[str, bytes] = {}

@@ -67,7 +67,7 @@ class _Plan:
         """Return the bytes of the bundle, which for a file are read only now."""
         if isinstance(self.packed, Bundle):
             return self.packed.data
-        data = regular.read(self.packed.file)
+        data = regular.read(self.packed.file, limit=archive.LIMITS.packed_size)
         self.packed.entry.verify(data)
         return data
 
@@ -299,7 +299,7 @@ def _plan_all(
 def _packed(bundle: Bundle | Path | Packed) -> Packed | Bundle:
     if not isinstance(bundle, Path):
         return bundle
-    opened = Bundle.open(regular.read(bundle), what=bundle.name)
+    opened = Bundle.open(regular.read(bundle, limit=archive.LIMITS.packed_size), what=bundle.name)
     return Packed(entry=IndexEntry.of(opened), file=bundle)
 
 
@@ -326,7 +326,7 @@ def _list_keys(store: Store, prefix: str) -> Sequence[str]:
 def _plan(store: Store, packed: Packed | Bundle, present: frozenset[str]) -> _Plan:
     entry = _described(packed)
     if entry.key in present:
-        entry = _published_entry(entry, store.get(entry.key))
+        entry = _published_entry(entry, store.get(entry.key, limit=_limit(entry)))
     if (key := checksum.key(entry.name, entry.version)) in present:
         _check_checksum(entry, store.get(key, limit=checksum.LIMIT))
     return _Plan(packed=packed, entry=entry, present=present)
@@ -339,7 +339,7 @@ def _write(store: Store, plan: _Plan, attest: Attest) -> tuple[IndexEntry, bool]
         try:
             store.put(entry.key, plan.data())
         except ConflictError:  # another publisher was faster, maybe with the same tar
-            entry = _published_entry(entry, store.get(entry.key))
+            entry = _published_entry(entry, store.get(entry.key, limit=_limit(entry)))
     line = (checksum.key(entry.name, entry.version), checksum.line(entry))
     missing = [(key, data) for key, data in (line, *attest(entry).items()) if key not in plan.present]
     for key, data in missing:
@@ -349,6 +349,11 @@ def _write(store: Store, plan: _Plan, attest: Attest) -> tuple[IndexEntry, bool]
             if key == line[0]:
                 raise
     return entry, bool(missing) or not plan.has_bundle
+
+
+def _limit(entry: IndexEntry) -> int:
+    """Return the most bytes that the same tar has, compressed by others."""
+    return max(regular.LIMIT, 2 * entry.size)
 
 
 def _published_entry(entry: IndexEntry, published: bytes) -> IndexEntry:

@@ -32,6 +32,7 @@ VERBS = {
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "promote": ("promote", "publish in one channel what another one has"),
+    "mirror": ("mirror", "copy a channel, or packages of it, to another one"),
     "yank": ("yank", "say that nobody should use a published version any more, and why"),
     "fsck": ("fsck", "check every file of a channel"),
     "reindex": ("reindex", "make the index of a channel again"),

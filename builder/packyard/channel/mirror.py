@@ -1,0 +1,204 @@
+"""Mirroring: bringing what a channel has into another one, for networks that do not reach it.
+
+The bytes are the same, with checksums, provenance, SBOMs and the records of what is yanked; they stay signed by whom
+they are. The index is the other channel's own. What it has already is not copied again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packyard.bundle import bundle as bundles
+from packyard.bundle.reference import Reference
+from packyard.channel import head, index, lease, promote, trial, yank
+from packyard.channel.cache import Cache
+from packyard.channel.choose import choose
+from packyard.channel.download import Wanted, download
+from packyard.channel.entry import IndexEntry
+from packyard.channel.fetch import Fetching
+from packyard.channel.index import Index
+from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.package import Package
+from packyard.channel.publish import Packed, Status, publish
+from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.verify import verify_listed
+from packyard.errors import ConflictError
+from packyard.kubernetes import images
+
+_AT_ONCE = 4  # uploads
+_BATCH = 32  # bundles that are on this disk, and that become one head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirrored:
+    """A bundle that the other channel has now, what was done for it, and the images that its pods run."""
+
+    entry: IndexEntry
+    status: Status
+    images: tuple[str, ...] = ()
+
+
+def chosen(listed: Index, texts: Sequence[str]) -> list[IndexEntry]:
+    """Return the entries that references name, each once: for ``NAME`` all its versions; without any, all there are."""
+    if not texts:
+        return list(listed.entries)
+    found = [entry for text in texts for entry in _named(listed, Reference.parse(text))]
+    return list({str(entry): entry for entry in found}.values())
+
+
+def _named(listed: Index, asked: Reference) -> Iterable[IndexEntry]:
+    package: Package = listed.named(asked.name)
+    if asked == Reference(name=asked.name):
+        return package.entries
+    choice = choose(package, asked).entry  # refuses what there is not
+    in_range = [entry for entry in package.entries if asked.admits(entry.version)]
+    return in_range if choice in in_range and asked.choice[:1] in ("^", "~") else (choice,)
+
+
+def mirror(
+    source: Store,
+    target: Store,
+    texts: Sequence[str],
+    *,
+    how: Fetching | None = None,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    with_images: bool = False,
+    done: Callable[[int, int], object] = lambda *_: None,
+) -> list[Mirrored]:
+    """Bring what is chosen into another channel. Interrupted, it goes on with the next run; done, it changes nothing.
+
+    ``how`` is how to read the source, ``keys`` and ``trusted`` are for the target. ``done`` hears how many of how many
+    are there.
+    """
+    how = how or Fetching()
+    head.check_keys(keys, trusted)
+    listed = index.read(source, how.trusted, how.memory)
+    entries = chosen(listed, texts)
+    before = index.current(target, trusted)
+    present = {str(entry) for entry in entries if _lists(before, entry)}
+    missing = [entry for entry in entries if str(entry) not in present]
+    results: dict[str, Mirrored] = {}
+    for start in range(0, len(missing), _BATCH):
+        results |= _batch(source, target, listed, missing[start : start + _BATCH], how, keys, trusted)
+        done(len(results), len(missing))
+    for entry in entries:
+        if str(entry) in present:
+            found = _images(target, entry, how) if with_images else ()
+            results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
+    _yank(source, target, entries, how, keys, trusted)
+    return [results[str(entry)] for entry in entries]
+
+
+def _batch(
+    source: Store,
+    target: Store,
+    listed: Index,
+    entries: Sequence[IndexEntry],
+    how: Fetching,
+    keys: Sequence[SigningKey],
+    trusted: Trust,
+) -> dict[str, Mirrored]:
+    found: dict[str, tuple[str, ...]] = {}
+    with TemporaryDirectory(prefix="packyard-") as folder:
+        files = Cache(Path(folder), limit=1 << 62)
+        for entry in entries:
+            with download(source, _wanted(entry), cache=files, patience=how.patience) as file:
+                verify_listed(source, listed.head, entry, entry, how.trusted)
+                found[str(entry)] = bundles.inspect(file, what=str(entry))[0].images
+        packed = [Packed(entry=replace(each, yanked=""), file=files.path(each.digest)) for each in entries]
+
+        def known(entry: IndexEntry) -> dict[str, bytes]:
+            return dict(promote.known(source, entry, how.trusted))
+
+        done = publish(target, packed, attest=known, keys=keys, trusted=trusted, at_once=_AT_ONCE)
+    return {str(entry): Mirrored(entry=entry, status=status, images=found[str(entry)]) for entry, status in done}
+
+
+def _wanted(entry: IndexEntry) -> Wanted:
+    return Wanted(key=entry.key, digest=entry.digest, size=entry.size, what=str(entry))
+
+
+def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:
+    with download(target, _wanted(entry), patience=how.patience) as file:
+        return bundles.inspect(file, what=str(entry))[0].images
+
+
+def _lists(found: Index, entry: IndexEntry) -> bool:
+    package = found.package(entry.name)
+    return package is not None and any(entry.is_same_file(each) for each in package.entries)
+
+
+def _yank(
+    source: Store,
+    target: Store,
+    entries: Sequence[IndexEntry],
+    how: Fetching,
+    keys: Sequence[SigningKey],
+    trusted: Trust,
+) -> None:
+    """Yank in the target what is yanked in the source, by the same records."""
+    before = index.current(target, trusted)
+    new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
+    if not new:
+        return
+    target = trial.tried(target)
+    with lease.hold(target) as held:
+        for entry in new:
+            record = _record(source, entry, how)
+            with suppress(ConflictError):  # whoever runs the target yanks it, too
+                target.put(yank.key(entry.name, entry.version), record)
+
+        def change(found: Index) -> Index:
+            for entry in new:
+                if not found.named(entry.name).get(entry.version).yanked:
+                    found = found.yank(entry, entry.yanked)
+            return found
+
+        index.commit(target, change, keys=keys, trusted=trusted, check=held.check)
+
+
+def _record(source: Store, entry: IndexEntry, how: Fetching) -> bytes:
+    if yank.read(source, entry, how.trusted) is None:
+        raise NotFoundError(
+            f"{entry} is yanked, and the record of that is missing: {yank.key(entry.name, entry.version)}"
+        )
+    return source.get(yank.key(entry.name, entry.version))
+
+
+def image_list(references: Iterable[str]) -> bytes:
+    """Return the list of images that `skopeo sync --src yaml` copies, as YAML: by registry and name, the tags.
+
+    >>> print(image_list(["docker.io/intel/a:1", "python"]).decode(), end="")
+    "docker.io":
+      images:
+        "intel/a": ["1"]
+        "library/python": ["latest"]
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for reference in references:
+        if images.is_valid(reference):
+            registry, name, tag = _in_parts(reference)
+            found.setdefault(registry, {}).setdefault(name, set()).add(tag)
+    return "".join(_lines(found)).encode()
+
+
+def _lines(found: dict[str, dict[str, set[str]]]) -> Iterator[str]:
+    for registry, names in sorted(found.items()):
+        yield f"{json.dumps(registry)}:\n  images:\n"
+        for name, tags in sorted(names.items()):
+            yield f"    {json.dumps(name)}: {json.dumps(sorted(tags))}\n"
+
+
+def _in_parts(reference: str) -> tuple[str, str, str]:
+    """Return registry, name, and digest or tag of an image, as container engines complete them."""
+    image = images.parse(reference)
+    registry, slash, name = image.name.partition("/")
+    if not slash or not ("." in registry or ":" in registry or registry == "localhost"):
+        registry, name = "docker.io", image.name if slash else f"library/{image.name}"
+    return registry, name, image.digest or image.tag or "latest"
