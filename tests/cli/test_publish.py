@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +17,7 @@ import reading
 import tiny
 from packyard.channel import index, open_store, pending
 from packyard.channel.keys import NOBODY, SigningKey
-from running import done, packyard
+from running import COMMAND, done, environment, packyard
 
 NAMES = ("p", "q", "r")
 
@@ -197,3 +201,19 @@ def test_no_key_a_wrong_passphrase_and_an_unsigned_publish_to_who_trusts_a_key_a
     refused("would be not signed (sign with a key that you trust", *words)
     refused("would be not signed", "--to", channel, "--join")
     assert not channel.exists()
+
+
+def test_a_terminal_sees_how_many_are_built_and_then_how_many_are_uploaded(root: Path, channel: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, "publish", "--workspace", str(root), "--to", str(channel), "--version", "1.0"]
+    env = environment(TERM="xterm", COLUMNS="80")
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # a terminal ends by an error
+        while piece := os.read(ours, 65536):
+            seen += piece
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert [seen.count(b"m%d/3\x1b" % number) > 1 for number in (1, 2, 3)] == [True] * 3
+    assert b"3 published" in seen.splitlines()[-1]
