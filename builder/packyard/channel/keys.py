@@ -106,7 +106,8 @@ class SigningKey:
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             wrong = "the passphrase is wrong, or the file is damaged"
             reason = wrong if secret is not None else "must hold a private key as PEM (PKCS#8)"
-            raise InputError(Problem(reason, file=file, hint="" if secret else _HOW)) from error
+            hint = "give the passphrase that it was made with" if secret else _HOW
+            raise InputError(Problem(reason, file=file, hint=hint)) from error
         if not isinstance(found, Ed25519PrivateKey):
             raise InputError(Problem("holds a private key that is not an Ed25519 key", file=file, hint=_HOW))
         return cls.of(found)
