@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from channel import many_names
 from channel.examples import CountingStore
 from packyard.channel import index, words
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import Index
 from packyard.channel.nodes import Nodes
 from packyard.channel.search import MOST, search
-from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import InputError
 
@@ -75,12 +75,12 @@ def test_a_package_has_a_bounded_number_of_bounded_words() -> None:
 
 
 def test_reads_little_however_many_packages_there_are(tmp_path: Path) -> None:
-    store, count = DirectoryStore(tmp_path), 5000
+    store, count = many_names.DatabaseStore(tmp_path / "store"), 5000
     nodes = Nodes(store, writes_at_once=True)
     made = index.of_entries((entry(f"model-{n:05}-training", f"Trains model {n}.") for n in range(count)), nodes)
     index.heads.create(store, index.replace(made.head, number=1), [])
     for asked in (["model"], ["model", "trains"], ["04321"], ["model", "04321", "training"], ["model", "nothing"]):
-        listed = index.read(DirectoryStore(tmp_path))
+        listed = index.read(store)
         counting = CountingStore(store)
         found = search(Index(head=listed.head, nodes=Nodes(counting)), asked)
         assert counting.count <= 60 + 15 * len(asked)
