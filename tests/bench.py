@@ -22,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 import bench_catalogue
+import bench_get
 import bench_publish
 import measuring
 import real
@@ -97,6 +98,7 @@ def measure(folder: Path) -> None:
         goal="-",
     )
     measure_large(folder)
+    bench_get.measure(folder, min(RUNS, 5))
     bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
     bench_publish.measure(folder / "publish", COPIES, min(RUNS, 3))
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, compress, decompress, pack, read
+from packyard.bundle.bundle import unpack
 from packyard.bundle.manifest import FILE, ShippedUseCase
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError
@@ -73,3 +77,28 @@ def test_refuses_to_build_under_a_bad_name_or_version(changes: dict[str, str]) -
 def test_refuses_to_build_with_a_manifest_of_somebody_else() -> None:
     with pytest.raises(InputError, match=r"packyard\.json is written by packyard"):
         build(bert().manifest, [Member(path=FILE, data=b"{}")])
+
+
+def test_a_thousand_changed_bytes_are_found_or_change_nothing_that_is_read(tmp_path: Path) -> None:
+    """Few bytes say nothing: of gzip's header, bits that fill a block, and where zeros are copied from."""
+    files = [
+        Member(path=f"d/{number}.yaml", data=b"a: %d\n" % number * 40, executable=number == 3) for number in range(9)
+    ]
+    good = build(Manifest(name="bert", version="1.0", model={}, use_cases={}), files)
+    chance, unread = random.Random(15), 0
+    positions = [*range(min(64, len(good.data))), *(chance.randrange(len(good.data)) for _ in range(936))]
+    for number, position in enumerate(positions):
+        changed = bytearray(good.data)
+        changed[position] ^= chance.randrange(1, 256)
+        try:
+            opened = Bundle.open(bytes(changed))
+        except IntegrityError:
+            continue
+        assert replace(opened, data=good.data) == good, f"change {number}, of byte {position}"
+        unread += 1
+    assert 0 < unread < 60
+    changed = bytearray(good.data)
+    changed[len(changed) // 2] ^= 1
+    with pytest.raises(IntegrityError), io.BytesIO(bytes(changed)) as file:
+        unpack(file, tmp_path, name="bert", what="bert@1.0")
+    assert list(tmp_path.iterdir()) == []
