@@ -108,6 +108,17 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
+def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
+    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with answering(served(channel)) as server:
+        process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "1")
+    assert process.returncode == 0, process.stderr
+    assert "file/packyard/bundles: cannot be written; what is fetched is not kept" in process.stderr
+
+
 def test_the_bound_of_the_cache_is_a_value_of_the_users_configuration(channel: Path, tmp_path: Path) -> None:
     (tmp_path / "config" / "packyard").mkdir(parents=True)
     (tmp_path / "config" / "packyard" / "config.yaml").write_text("cacheLimit: 1\n")

@@ -44,12 +44,19 @@ def open_to_read(address: str) -> Store:
 def fetching(address: str) -> Fetching:
     """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache."""
     folder = None if isinstance(open_channel(address), DirectoryStore) else state.cache_dir()
-    return Fetching(
-        trusted=settings.trust(address),
-        memory=settings.memory(address),
-        cache=bundle_cache(folder) if folder else None,
-        patience=patience(),
-    )
+    cache = bundle_cache(folder) if folder else None
+    if cache and not _is_writable(cache.folder):
+        output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
+        cache = None
+    trusted, memory = settings.trust(address), settings.memory(address)
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience())
+
+
+def _is_writable(folder: Path) -> bool:
+    """Make a folder, and return whether it can be written to."""
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def bundle_cache(folder: Path) -> BundleCache:
