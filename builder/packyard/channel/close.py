@@ -40,7 +40,7 @@ def is_closed(store: Store, version: str, trusted: Trust) -> bool:
 
 def close(store: Store, version: str, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> bool:
     """Close the release of a version, and return whether it was open."""
-    head.check_keys(keys, trusted)
+    trusted = head.trust_to_write(keys, trusted)
     index.read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:

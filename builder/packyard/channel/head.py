@@ -180,12 +180,19 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
     return head
 
 
-def check_keys(keys: Sequence[SigningKey], trusted: Trust) -> None:
-    """Refuse to write to a channel what we would refuse to read there."""
+def trust_to_write(keys: Sequence[SigningKey], trusted: Trust) -> Trust:
+    """Return whom to trust in a channel that is written to, and refuse to write what we would refuse to read there.
+
+    Who signs a head vouches for all that it lists. So whoever signs, and trusts no key, trusts the own ones: what
+    somebody else wrote into the channel is refused, and not signed.
+    """
+    if keys and not trusted.keys:
+        return replace(Trust.of(*(key.public for key in keys), revoked=trusted.revoked), is_own=True)
     if trusted.is_required and not any(trusted.get(key.public.id) for key in keys):
         signed = f"signed by {keys[0].public.id}, which you do not trust for this channel" if keys else "not signed"
         hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
         raise InputError(Problem(f"what you publish would be {signed}", hint=hint))
+    return trusted
 
 
 def create(store: Store, head: Head, keys: Sequence[SigningKey]) -> Head:

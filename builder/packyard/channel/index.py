@@ -224,7 +224,7 @@ def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) ->
     if entries is None:
         return None
     if trusted.is_required:
-        hint = "its publisher has to publish with this packyard once, and sign"
+        hint = "its publisher has to sign it: packyard reindex CHANNEL --key NAME"
         raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
     return of_entries(entries, nodes)
 
@@ -261,7 +261,7 @@ def record(
     store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
 ) -> Index:
     """Add entries to a channel's index, while others may do the same, and return the new index."""
-    added = tuple(entries)
+    added, trusted = tuple(entries), heads.trust_to_write(keys, trusted)
     store = trial.tried(store)
     with lease.exclusive(store) as check:
         return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
@@ -272,6 +272,7 @@ def revoke(store: Store, key_id: Digest, *, keys: Sequence[SigningKey], trusted:
     if key_id in {key.public.id for key in keys} or not keys:
         hint = "sign with another key that its users trust: --key NAME"
         raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
+    trusted = heads.trust_to_write(keys, trusted)
     read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.exclusive(store) as check:

@@ -134,12 +134,13 @@ class Trust:
     """The public keys that a user trusts for a channel, by their ids; those that are ``revoked`` sign nothing any more.
 
     Where there is any key, a signature by one of them is required, also when all of them are revoked: an envelope
-    without signatures never passes for a signed one.
+    without signatures never passes for a signed one. ``is_own`` are the keys of a publisher who trusts no others.
     """
 
     keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
     revoked: frozenset[str] = frozenset()
     is_optional: bool = False
+    is_own: bool = False
 
     @classmethod
     def of(cls, *keys: PublicKey, revoked: Iterable[str] = ()) -> Trust:

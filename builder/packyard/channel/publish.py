@@ -96,7 +96,7 @@ def publish(
     ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
     """
-    head.check_keys(keys, trusted)
+    trusted = head.trust_to_write(keys, trusted)
     store = trial.tried(store)
     with lease.exclusive(store) as check:
 
@@ -147,7 +147,7 @@ def preview(
 
 def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> list[IndexEntry]:
     """List all that is pending and complete, and return it; raise what cannot be listed, after the rest is."""
-    head.check_keys(keys, trusted)
+    trusted = head.trust_to_write(keys, trusted)
     joined: list[IndexEntry] = []
     store = trial.tried(store)
     with lease.exclusive(store) as check:

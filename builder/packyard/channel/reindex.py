@@ -40,7 +40,7 @@ def reindex(
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
     changes: an index without it would hide that. ``done`` is told of each bundle.
     """
-    head.check_keys(keys, trusted)
+    head.trust_to_write(keys, trusted)
     if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)

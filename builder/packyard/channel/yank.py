@@ -87,7 +87,7 @@ def yank(
     asked = Reference.parse(text)
     if asked.version is None:
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
-    head.check_keys(keys, trusted)
+    trusted = head.trust_to_write(keys, trusted)
     index.read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:

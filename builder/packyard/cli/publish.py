@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         form=arguments.output,
     )
     if not arguments.dry_run:
-        head.check_keys(target.keys, target.trusted)
+        head.trust_to_write(target.keys, target.trusted)
     if workspace is None or (arguments.join and shard is None):
         absent = missing(target.store, names, arguments.version, trusted=target.trusted) if workspace else []
         if absent:
