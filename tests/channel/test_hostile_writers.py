@@ -73,3 +73,37 @@ def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path)
     reindex(store, keys=[KEY])
     publish(store, [bundle("gpt")], keys=[KEY])
     assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+
+
+def _lose(store: DirectoryStore, start: str) -> None:
+    """Remove files that no packyard removes."""
+    for key in store.list(start):
+        (Path(store.address) / key).unlink()
+
+
+@pytest.mark.parametrize("damaged", ["", head.POINTER, "index/nodes/"])
+def test_reindex_refuses_to_forget_a_bundle_that_somebody_removed(store: DirectoryStore, damaged: str) -> None:
+    publish(store, [bundle("gpt")], keys=[KEY])
+    if damaged:
+        file = Path(store.address) / store.list(damaged)[0]
+        file.write_bytes(b"{}")
+    _lose(store, "1.0/bert")
+    heads = store.list(head.FOLDER)
+    with pytest.raises(IntegrityError, match=r"1\.0/bert\.tar\.gz: is listed"):
+        reindex(store, keys=[KEY])
+    assert store.list(head.FOLDER) == heads
+
+
+def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(store: DirectoryStore) -> None:
+    yank(store, "bert@1.0", "diverges", keys=[KEY])
+    close(store, "1.0", keys=[KEY])
+    index.revoke(store, OTHER.public.id, keys=[KEY])
+    for place in ("index/yanked/", "index/closed/", head.POINTER, "6.6.6/"):
+        _lose(store, place)
+    before = index.read(store, TRUST).head
+    head.create(store, head.Head(number=before.number + 1, history=before.next_history()), [])
+    made, _ = reindex(store, keys=[KEY])
+    assert made.named("bert").get("1.0").yanked == "diverges"
+    assert made.released("1.0").closed
+    assert made.head.revoked == before.revoked
+    assert index.read(store, TRUST).head == made.head

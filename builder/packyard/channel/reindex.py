@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from packyard.bundle import reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, close, head, lease, provenance, trial, yank
-from packyard.channel.entry import IndexEntry
+from packyard.channel import checksum, close, flat, head, index, lease, provenance, tree, trial, yank
+from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.head import Head
 from packyard.channel.index import Index, Release
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.nodes import Nodes
 from packyard.channel.package import Package
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.tree import Node
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 
@@ -38,9 +39,10 @@ def reindex(
     """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
 
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
-    changes: an index without it would hide that. ``done`` is told of each bundle.
+    changes: an index without it would hide that. So is one that the index lists and that is gone. What the index says
+    is yanked or closed stays so, also where the record of it is gone. ``done`` is told of each bundle.
     """
-    head.trust_to_write(keys, trusted)
+    own = head.trust_to_write(keys, trusted)
     if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
@@ -48,11 +50,67 @@ def reindex(
         there = store.list("")
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
-        made = Index.build(_packages(store, listed, trusted, done), _releases(store, listed, trusted), nodes)
-        number, history, revoked = _before(store, there, trusted)
+        number, history = _next(store, there)
+        before = _before(store, number, own, trusted)
+        known = _Known.of(before)
+        known.check(listed)
+        packages = map(known.keep, _packages(store, listed, trusted, done))
+        made = Index.build(packages, _releases(store, listed, trusted, known.closed), nodes)
         held.check()
-        following = replace(made.head, number=number, history=history, revoked=revoked)
+        following = replace(made.head, number=number, history=history, revoked=before.head.revoked)
         return replace(made, head=head.create(store, following, keys)), skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the last index said, as far as it can be read: its bundles with why they are yanked, closed releases."""
+
+    bundles: Mapping[tuple[str, str], str]
+    closed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, found: Index) -> _Known:
+        """Read an index."""
+        entries = (entry for package in _records(found, found.head.packages) for entry in package.entries)
+        releases = dict(_leaves(found, found.head.releases))
+        closed = frozenset(version for version, value in releases.items() if Release.parse(value).closed)
+        return cls(bundles={(each.name, each.version): each.yanked for each in entries}, closed=closed)
+
+    def check(self, listed: Sequence[tuple[str, str]]) -> None:
+        """Raise `IntegrityError` where a bundle that is listed is not there, or has lost its checksum."""
+        hint = "bring it back from a mirror or a backup, or publish the package again: a channel only grows"
+        gone = sorted(self.bundles.keys() - set(listed))
+        if gone:
+            raise IntegrityError(
+                *(
+                    Problem("is listed, and it or its checksum is missing", file=bundle_key(*each), hint=hint)
+                    for each in gone
+                )
+            )
+
+    def keep(self, package: Package) -> Package:
+        """Return a package in which all is yanked that was."""
+        entries = (
+            replace(each, yanked=each.yanked or self.bundles.get((each.name, each.version), ""))
+            for each in package.entries
+        )
+        return replace(package, entries=tuple(entries))
+
+
+def _leaves(found: Index, node: Node, after: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the entries of a map that can be read."""
+    for place, (key, value) in enumerate(node.entries()):
+        if not node.level:
+            yield key, value
+            continue
+        with suppress(IntegrityError):  # damaged, and maybe the reason for a new index
+            yield from _leaves(found, tree.child(node, place, after, found.nodes.node))
+
+
+def _records(found: Index, packages: Node) -> Iterator[Package]:
+    for name, digest in _leaves(found, packages):
+        with suppress(IntegrityError):
+            yield found.record(name, digest)
 
 
 def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -117,35 +175,46 @@ def _packages(
         raise IntegrityError(*problems)
 
 
-def _releases(store: Store, listed: Sequence[tuple[str, str]], trusted: Trust) -> Mapping[str, Release]:
+def _releases(
+    store: Store, listed: Sequence[tuple[str, str]], trusted: Trust, known: frozenset[str]
+) -> Mapping[str, Release]:
     """Return the releases; where a version has two spellings, which packyard 0.1.0 let pass, the first is its name."""
     found: dict[str, Release] = {}
     for version in sorted({version for _, version in listed}):
         canonical = reference.canonical(version)
         if canonical not in found:
-            found[canonical] = Release(spelling=version, closed=close.is_closed(store, version, trusted))
+            closed = canonical in known or close.is_closed(store, version, trusted)
+            found[canonical] = Release(spelling=version, closed=closed)
     return found
 
 
-def _before(store: Store, there: Sequence[str], trusted: Trust) -> tuple[int, dict[int, Digest], tuple[str, ...]]:
-    """Return the next head's number, its history, and the keys that the last head revokes."""
+def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
+    """Return the next head's number, and its history."""
     last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
     if head.POINTER in there:
         with suppress(IntegrityError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
-    history = {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
-    return last + 1, history, _revoked(store, last, trusted)
+    return last + 1, {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
 
 
-def _revoked(store: Store, last: int, trusted: Trust) -> tuple[str, ...]:
-    """Return the keys that the latest head which can be read revokes; the pointer may be a copy of a damaged one."""
-    revoked: set[str] = set()
-    for key in (head.POINTER, *(head.key(number) for number in range(last, 0, -1))):
-        with suppress(IntegrityError, NotFoundError):
-            revoked.update(Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key).revoked)
-            if key != head.POINTER:
-                break
-    return tuple(sorted(revoked))
+def _before(store: Store, number: int, *trusts: Trust) -> Index:
+    """Return the index of the last head before a number that can be read, and is signed by whom we trust first.
+
+    The pointer may be a copy of one that is damaged.
+    """
+    for trusted in trusts:
+        found = None
+        for key in (head.POINTER, *map(head.key, range(number - 1, 0, -1))):
+            with suppress(IntegrityError, NotFoundError):  # damaged, or anybody may have written it: it says nothing
+                each = Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key)
+                found = each if found is None or each.number > found.number else found
+                if key != head.POINTER:
+                    break
+        if found:
+            return Index(head=found, nodes=Nodes(store))
+    with suppress(IntegrityError):
+        return index.of_entries(flat.read(store) or (), Nodes())
+    return Index()
 
 
 def _head(store: Store, number: int) -> bytes:

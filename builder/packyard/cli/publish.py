@@ -70,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
     if workspace and "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = sources.names(arguments, workspace) if workspace else []
+    keys = [] if arguments.dry_run else signing.keys(arguments.key)
+    trusted = settings.trust(arguments.to)
     target = _Target(
         store=open_channel(arguments.to),
-        keys=[] if arguments.dry_run else signing.keys(arguments.key),
-        trusted=settings.trust(arguments.to),
+        keys=keys,
+        trusted=trusted if arguments.dry_run else head.trust_to_write(keys, trusted),
         form=arguments.output,
     )
-    if not arguments.dry_run:
-        head.trust_to_write(target.keys, target.trusted)
     if workspace is None or (arguments.join and shard is None):
         absent = missing(target.store, names, arguments.version, trusted=target.trusted) if workspace else []
         if absent:
