@@ -107,3 +107,33 @@ def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(st
     assert made.released("1.0").closed
     assert made.head.revoked == before.revoked
     assert index.read(store, TRUST).head == made.head
+
+
+def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: DirectoryStore, tmp_path: Path) -> None:
+    memory = head.Memory(file=tmp_path / "memory.json")
+    publish(store, [bundle("gpt")], keys=[KEY], memory=memory)
+    remembered = memory.read()
+    assert remembered.digest == index.read(store).head.digest
+    older = store.get(head.key(remembered.number - 1))
+    Path(store.address, head.key(remembered.number)).unlink()
+    Path(store.address, head.POINTER).write_bytes(older)
+    for act in (
+        lambda: publish(store, [bundle("t5")], keys=[KEY], memory=memory),
+        lambda: yank(store, "bert@1.0", "diverges", keys=[KEY], memory=memory),
+        lambda: close(store, "1.0", keys=[KEY], memory=memory),
+        lambda: index.revoke(store, OTHER.public.id, keys=[KEY], memory=memory),
+    ):
+        with pytest.raises(IntegrityError, match="is older than before"):
+            act()
+    with pytest.raises(IntegrityError, match="is not the head that was there before"):
+        reindex(store, keys=[KEY], memory=memory)
+
+
+def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_path: Path) -> None:
+    memory = head.Memory(file=tmp_path / "memory.json")
+    index.revoke(store, OTHER.public.id, keys=[KEY], memory=memory)
+    before = index.read(store).head
+    following = replace(before, number=before.number + 1, history=before.next_history(), revoked=())
+    head.create(store, following, [KEY])
+    with pytest.raises(IntegrityError, match="revokes no longer what it revoked before"):
+        index.read(store, TRUST, memory)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from packyard.bundle import record, reference
 from packyard.channel import envelope, head, index, lease, trial
+from packyard.channel.head import Memory
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import NotFoundError, Store
 from packyard.errors import IntegrityError, Problem
@@ -38,15 +39,24 @@ def is_closed(store: Store, version: str, trusted: Trust) -> bool:
     return True
 
 
-def close(store: Store, version: str, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> bool:
+def close(
+    store: Store,
+    version: str,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+) -> bool:
     """Close the release of a version, and return whether it was open."""
     trusted = head.trust_to_write(keys, trusted)
-    index.read(store, trusted)  # there has to be one
+    index.read(store, trusted, memory)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:
         release = index.read(store, trusted).released(version)
         if not is_closed(store, release.spelling, trusted):
             document = {"apiVersion": record.API_VERSION, "kind": "Closed", "version": release.spelling}
             store.put(key(release.spelling), envelope.sign(record.to_bytes(document), TYPE, keys))
-        index.commit(store, lambda found: found.close(version), keys=keys, trusted=trusted, check=held.check)
+        index.commit(
+            store, lambda found: found.close(version), keys=keys, trusted=trusted, check=held.check, memory=memory
+        )
     return not release.closed

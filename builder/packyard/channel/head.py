@@ -130,7 +130,8 @@ class Memory:
             return Remembered()
         name = str(self.file)
         try:
-            return record.parse(regular.read(self.file, limit=LIMIT), Remembered.take, kind="RememberedHead", file=name)
+            data = regular.read(self.file, limit=LIMIT)
+            return replace(record.parse(data, Remembered.take, kind="RememberedHead", file=name), file=name)
         except IntegrityError as error:
             hint = "remove the file to forget what this channel had"
             raise IntegrityError(*(Problem(each.message, file=name, hint=hint) for each in error.problems)) from error
@@ -146,11 +147,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A head by its number and digest; number 0 is none."""
+    """A head by its number and digest, and the file that says so; number 0 is none."""
 
     number: int = 0
     digest: Digest = _NONE
     revoked: tuple[str, ...] = ()
+    file: str = ""
 
     @classmethod
     def take(cls, fields: Record) -> Remembered:
@@ -175,6 +177,8 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
             raise _older(store, known, "the channel has no head any more")
         return None
     _check_descent(store, head, known)
+    if not set(known.revoked) <= set(head.revoked):
+        raise IntegrityError(Problem("revokes no longer what it revoked before", file=store.address, hint=_ASK))
     if memory and head.number > known.number:
         memory.write(head)
     return head
@@ -272,7 +276,8 @@ _ASK = "do not use it; ask whoever publishes there what happened"
 
 def _older(store: Store, known: Remembered, found: str) -> IntegrityError:
     problem = f"is older than before: it had head {known.number}, and now {found}"
-    return IntegrityError(Problem(problem, file=store.address, hint=_ASK))
+    hint = f"{_ASK}; if you made the channel anew, remove {known.file}"
+    return IntegrityError(Problem(problem, file=store.address, hint=hint))
 
 
 def _get(store: Store, key: str) -> bytes | None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 from packyard.bundle import record as json_record
@@ -229,10 +230,10 @@ def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) ->
     return of_entries(entries, nodes)
 
 
-def current(store: Store, trusted: Trust = NOBODY) -> Index:
+def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
     with suppress(MissingStoreError):  # the first write makes it, or says why not
-        return find(store, trusted) or Index(nodes=Nodes(store))
+        return find(store, trusted, memory) or Index(nodes=Nodes(store))
     return Index(nodes=Nodes(store))
 
 
@@ -267,16 +268,24 @@ def record(
         return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
 
 
-def revoke(store: Store, key_id: Digest, *, keys: Sequence[SigningKey], trusted: Trust = NOBODY) -> Index:
+def revoke(
+    store: Store,
+    key_id: Digest,
+    *,
+    keys: Sequence[SigningKey],
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+) -> Index:
     """Let a channel's index say that a key signs nothing any more; another key has to sign that."""
     if key_id in {key.public.id for key in keys} or not keys:
         hint = "sign with another key that its users trust: --key NAME"
         raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
     trusted = heads.trust_to_write(keys, trusted)
-    read(store, trusted)  # there has to be one
+    read(store, trusted, memory)  # there has to be one
     store = trial.tried(store)
     with lease.exclusive(store) as check:
-        return commit(store, lambda index: index.revoke(key_id), keys=keys, trusted=trusted, check=check)
+        change = partial(Index.revoke, key_id=key_id)
+        return commit(store, change, keys=keys, trusted=trusted, check=check, memory=memory)
 
 
 def commit(
@@ -286,14 +295,16 @@ def commit(
     keys: Sequence[SigningKey],
     trusted: Trust,
     check: Callable[[], object],
+    memory: Memory | None = None,
 ) -> Index:
     """Make a change of its index the channel's, while others may do the same; return the new index.
 
-    The change is made again whenever another publisher was faster. A channel without an index gets one. ``check``, from
+    The change is made again whenever another publisher was faster. A channel without an index gets one. Nothing follows
+    a head that is older than the remembered one, or forks from it. ``check``, from
     a lease, comes before nodes are written, and before the head is created.
     """
     for attempt in range(_ATTEMPTS):
-        before = current(store, trusted)
+        before = current(store, trusted, memory)
         after = change(before)
         if after == before and before.head.number:
             return after
@@ -306,7 +317,11 @@ def commit(
         following = replace(after.head, number=before.head.number + 1, history=before.head.next_history())
         check()
         try:
-            return replace(after, head=heads.create(store, following, keys))
+            created = heads.create(store, following, keys)
         except ConflictError:  # another publisher was faster: try again after a random pause
             time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
+        else:
+            if memory:
+                memory.write(created)
+            return replace(after, head=created)
     raise UnavailableError(Problem("too many others publish at the same time", file=store.address, hint="run again"))

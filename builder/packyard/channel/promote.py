@@ -23,14 +23,15 @@ def promote(
     *,
     keys: Sequence[SigningKey] = (),
     source_trust: Trust = NOBODY,
-    memory: Memory | None = None,
+    source_memory: Memory | None = None,
     trusted: Trust = NOBODY,
+    memory: Memory | None = None,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish ``NAME@VERSION`` of one channel in another, and return what `publish` does.
 
     The provenance and the SBOM come with it; they stay signed by whom they are. What is yanked is refused.
     """
-    listed = index.read(source, source_trust, memory)
+    listed = index.read(source, source_trust, source_memory)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
     def attest(published: IndexEntry) -> Mapping[str, bytes]:
@@ -39,7 +40,7 @@ def promote(
         return known(source, published, source_trust) if is_same else {}
 
     bundles = (get(source, entry) for entry in entries.values())
-    return publish(target, bundles, attest=attest, keys=keys, trusted=trusted)
+    return publish(target, bundles, attest=attest, keys=keys, trusted=trusted, memory=memory)
 
 
 def _entry(listed: index.Index, text: str) -> IndexEntry:

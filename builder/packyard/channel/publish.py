@@ -25,6 +25,7 @@ from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum, head, index, lease, pending, trial
 from packyard.channel.entry import IndexEntry
+from packyard.channel.head import Memory
 from packyard.channel.index import Index
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import MissingStoreError, Store
@@ -83,6 +84,7 @@ def publish(
     attest: Attest = _nothing,
     keys: Sequence[SigningKey] = (),
     trusted: Trust = NOBODY,
+    memory: Memory | None = None,
     at_once: int = 1,
     is_listed: bool = True,
     done: Callable[[int], object] = _nothing,
@@ -101,9 +103,10 @@ def publish(
     with lease.exclusive(store) as check:
 
         def commit(change: Callable[[Index], Index]) -> Index:
-            return index.commit(store, change, keys=keys, trusted=trusted, check=check)
+            return index.commit(store, change, keys=keys, trusted=trusted, check=check, memory=memory)
 
-        plans, before = _plan_all(store, bundles, trusted, at_once)
+        before = index.current(store, trusted, memory)
+        plans = _plan_all(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
             before = commit(lambda found: found)
         wrote = _each(lambda plan: _write(store, plan, attest), plans, at_once, done)
@@ -145,7 +148,9 @@ def preview(
     return _each(look, items, at_once)
 
 
-def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY) -> list[IndexEntry]:
+def join(
+    store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY, memory: Memory | None = None
+) -> list[IndexEntry]:
     """List all that is pending and complete, and return it; raise what cannot be listed, after the rest is."""
     trusted = head.trust_to_write(keys, trusted)
     joined: list[IndexEntry] = []
@@ -158,7 +163,7 @@ def join(store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBO
                 after, listed[:] = _combined(before, found)  # noqa: B023  # called before the next turn
                 return after
 
-            index.commit(store, change, keys=keys, trusted=trusted, check=check)
+            index.commit(store, change, keys=keys, trusted=trusted, check=check, memory=memory)
             _forget(store, listed)
             joined += (entry for each in listed for entry in each.entries)
             if len(listed) < len(found):
@@ -273,11 +278,9 @@ def _check_place(store: Store, before: Index, items: Sequence[Packed | Bundle]) 
         raise ConflictError(Problem(problem, file=head.POINTER, hint=hint))
 
 
-def _plan_all(
-    store: Store, bundles: Iterable[Bundle | Path | Packed], trusted: Trust, at_once: int
-) -> tuple[list[_Plan], Index]:
-    """Check each bundle; return the bundles with what the channel has of them, and its index."""
-    before, items = index.current(store, trusted), [_packed(each) for each in bundles]
+def _plan_all(store: Store, bundles: Iterable[Bundle | Path | Packed], before: Index, at_once: int) -> list[_Plan]:
+    """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
+    items = [_packed(each) for each in bundles]
     there = _present(store, items)
 
     def look(packed: Packed | Bundle) -> _Plan | ConflictError:
@@ -293,7 +296,7 @@ def _plan_all(
     plans = [each for each in found if isinstance(each, _Plan)]
     before.add(*(plan.entry for plan in plans))
     _check_place(store, before, items)
-    return plans, before
+    return plans
 
 
 def _packed(bundle: Bundle | Path | Packed) -> Packed | Bundle:

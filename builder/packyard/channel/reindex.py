@@ -15,7 +15,7 @@ from packyard.bundle import reference
 from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum, close, flat, head, index, lease, provenance, tree, trial, yank
 from packyard.channel.entry import IndexEntry, bundle_key
-from packyard.channel.head import Head
+from packyard.channel.head import Head, Memory, Remembered
 from packyard.channel.index import Index, Release
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.nodes import Nodes
@@ -34,6 +34,7 @@ def reindex(
     *,
     keys: Sequence[SigningKey] = (),
     trusted: Trust = NOBODY,
+    memory: Memory | None = None,
     done: Callable[[str], object] = lambda _: None,
 ) -> tuple[Index, list[str]]:
     """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
@@ -51,6 +52,7 @@ def reindex(
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
         number, history = _next(store, there)
+        _check_memory(store, number, memory)
         before = _before(store, number, own, trusted)
         known = _Known.of(before)
         known.check(listed)
@@ -195,6 +197,14 @@ def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
         with suppress(IntegrityError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
     return last + 1, {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
+
+
+def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
+    """Refuse to follow heads among which the remembered one is not, or is another."""
+    known = memory.read() if memory else Remembered()
+    if known.number and (known.number >= number or Digest.of(_head(store, known.number)) != known.digest):
+        hint = "bring the heads back from a mirror or a backup: users who saw them would take a new index for a forgery"
+        raise IntegrityError(Problem("is not the head that was there before", file=head.key(known.number), hint=hint))
 
 
 def _before(store: Store, number: int, *trusts: Trust) -> Index:

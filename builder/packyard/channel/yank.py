@@ -13,6 +13,7 @@ from packyard.bundle.record import Record
 from packyard.bundle.reference import Reference
 from packyard.channel import envelope, head, index, lease, trial
 from packyard.channel.entry import IndexEntry
+from packyard.channel.head import Memory
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.stores import NotFoundError, Store
 from packyard.digest import Digest
@@ -77,7 +78,13 @@ def read(store: Store, entry: IndexEntry, trusted: Trust) -> Yanked | None:
 
 
 def yank(
-    store: Store, text: str, reason: str, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
+    store: Store,
+    text: str,
+    reason: str,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
 ) -> tuple[IndexEntry, bool]:
     """Yank ``NAME@VERSION``, and return its entry, and whether it was not yanked before.
 
@@ -88,7 +95,7 @@ def yank(
     if asked.version is None:
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
     trusted = head.trust_to_write(keys, trusted)
-    index.read(store, trusted)  # there has to be one
+    index.read(store, trusted, memory)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:
         entry = index.read(store, trusted).named(asked.name).get(asked.version)
@@ -98,5 +105,7 @@ def yank(
             store.put(key(entry.name, entry.version), made.to_bytes(keys))
         elif recorded.reason != reason:
             raise ConflictError(Problem(f"{entry} is yanked: {recorded.reason}", hint="a reason never changes"))
-        index.commit(store, lambda found: found.yank(entry, reason), keys=keys, trusted=trusted, check=held.check)
+        index.commit(
+            store, lambda found: found.yank(entry, reason), keys=keys, trusted=trusted, check=held.check, memory=memory
+        )
     return index.read(store, trusted).named(entry.name).get(entry.version), not entry.yanked

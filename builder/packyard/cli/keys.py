@@ -85,8 +85,13 @@ def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
         from packyard.channel import index
         from packyard.cli.channels import open_channel
 
-        trusted = settings.trust(arguments.within)
-        index.revoke(open_channel(arguments.within), key_id, keys=signing.keys(arguments.key), trusted=trusted)
+        index.revoke(
+            open_channel(arguments.within),
+            key_id,
+            keys=signing.keys(arguments.key),
+            trusted=settings.trust(arguments.within),
+            memory=settings.memory(arguments.within),
+        )
         output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
     ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")

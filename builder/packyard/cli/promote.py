@@ -30,8 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.references,
         keys=signing.keys(arguments.key),
         source_trust=settings.trust(arguments.source),
-        memory=settings.memory(arguments.source),
+        source_memory=settings.memory(arguments.source),
         trusted=settings.trust(arguments.target),
+        memory=settings.memory(arguments.target),
     )
     if arguments.output == "json":
         output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])

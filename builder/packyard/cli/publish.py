@@ -25,6 +25,7 @@ from packyard.bundle import reference
 from packyard.channel import head
 from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
+from packyard.channel.head import Memory
 from packyard.channel.keys import SigningKey, Trust
 from packyard.channel.publish import Packed, join, missing, preview, publish
 from packyard.channel.stores import Store
@@ -59,6 +60,7 @@ class _Target:
     store: Store
     keys: Sequence[SigningKey]
     trusted: Trust
+    memory: Memory | None
     form: str
 
 
@@ -76,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         store=open_channel(arguments.to),
         keys=keys,
         trusted=trusted if arguments.dry_run else head.trust_to_write(keys, trusted),
+        memory=settings.memory(arguments.to),
         form=arguments.output,
     )
     if workspace is None or (arguments.join and shard is None):
@@ -91,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         attest = packing.attest(workspace, Path(folder), target.keys)
         with output.progress(part) as done:
             published = publish(target.store, packed, attest=attest, keys=target.keys, trusted=target.trusted,
-                                at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
+                                memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
     _print(target, [(entry, status, ()) for entry, status in published])
     if shard is None:
         return _close(target, arguments)
@@ -139,7 +142,7 @@ def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
 
 
 def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False) -> int:
-    joined = join(target.store, keys=target.keys, trusted=target.trusted)
+    joined = join(target.store, keys=target.keys, trusted=target.trusted, memory=target.memory)
     if quiet:
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
     else:
@@ -149,7 +152,7 @@ def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False
 
 def _close(target: _Target, arguments: argparse.Namespace) -> int:
     if arguments.close:
-        close(target.store, arguments.version, keys=target.keys, trusted=target.trusted)
+        close(target.store, arguments.version, keys=target.keys, trusted=target.trusted, memory=target.memory)
         output.note(f"the release {arguments.version} is closed")
     return 0
 

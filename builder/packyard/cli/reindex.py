@@ -24,8 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Make the index again, and print its head."""
     keys, trusted = signing.keys(arguments.key), settings.trust(arguments.channel)
     channel = open_channel(arguments.channel)
+    memory = settings.memory(arguments.channel)
     bundles: list[str] = []
-    made, skipped = reindex(channel, keys=keys, trusted=trusted, done=bundles.append)
+    made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)
     for key in skipped:
         output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
     if arguments.output == "json":

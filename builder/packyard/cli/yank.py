@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
     keys, trusted = signing.keys(arguments.key), settings.trust(arguments.channel)
     channel = open_channel(arguments.channel)
-    entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted)
+    memory = settings.memory(arguments.channel)
+    entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted, memory=memory)
     if arguments.output == "json":
         output.json_result([{**entry.document(), "key": entry.key, "status": "yanked" if is_new else "unchanged"}])
         return 0
