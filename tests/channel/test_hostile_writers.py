@@ -9,10 +9,11 @@ import pytest
 
 from channel.examples import bundle
 from channel.test_provenance import KEY, OTHER, TRUST
-from packyard.channel import head, index, pending
+from packyard.channel import head, index, pending, provenance
 from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
 from packyard.channel.keys import NOBODY, Trust
+from packyard.channel.provenance import Provenance
 from packyard.channel.publish import join, publish
 from packyard.channel.reindex import reindex
 from packyard.channel.stores.directory import DirectoryStore
@@ -137,3 +138,16 @@ def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_pat
     head.create(store, following, [KEY])
     with pytest.raises(IntegrityError, match="revokes no longer what it revoked before"):
         index.read(store, TRUST, memory)
+
+
+def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
+    made = bundle("gpt")
+    for other, keys in ((made, []), (made, [OTHER]), (bundle("gpt", text="other"), [KEY])):
+        key = provenance.key("gpt", "1.0")
+        store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(keys))
+        with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.intoto\.json: is") as caught:
+            publish(store, [made], keys=[KEY])
+        assert "remove that file" in caught.value.problems[0].hint
+        Path(store.address, key).unlink()
+    assert index.read(store).versions("gpt") == ()
+    publish(store, [made], keys=[KEY])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from channel.examples import bundle
+from channel.examples import bundle, list_otherwise
 from packyard.channel import index, open_store, publish
 from running import done, packyard
 
@@ -50,6 +50,12 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     assert versions == [["1.0", "pytorch"], ["1.1", "(yanked)"], ["1.1", "pytorch"]]
     other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)
     assert (other.returncode, other.stderr) == (1, "bert@1.1 is yanked: diverges (a reason never changes)\n")
+
+
+def test_a_reason_that_somebody_forged_gets_no_line_of_its_own(channel: Path, tmp_path: Path) -> None:
+    list_otherwise(channel, "bert", "1.1", yanked="no\nbert 1.1: all is proved")
+    exact = packyard("get", "bert@1.1", "--from", channel, "--into", tmp_path / "a")
+    assert exact.stderr.splitlines()[1] == r"bert@1.1 is yanked: no\nbert 1.1: all is proved"
 
 
 def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
         "2.0",
         says=r"^index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
-    assert "completed" in done(*publish, "1.2.0")
+    assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
 
 
 def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Path, workspace: Path) -> None:

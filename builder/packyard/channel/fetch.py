@@ -124,7 +124,7 @@ def _download(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContext
 @contextmanager
 def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fetched]:
     if asked.version is None:
-        hint = f"give a version: {asked.name}@VERSION"
+        hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
     key = checksum.key(asked.name, asked.version)
     try:

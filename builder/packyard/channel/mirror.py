@@ -77,7 +77,7 @@ def mirror(
     are there.
     """
     how = how or Fetching()
-    head.check_keys(keys, trusted)
+    trusted = head.trust_to_write(keys, trusted)
     listed = index.read(source, how.trusted, how.memory)
     entries = chosen(listed, texts)
     before = index.current(target, trusted)

@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, head, index, lease, pending, trial
+from packyard.channel import checksum, head, index, lease, pending, provenance, trial
 from packyard.channel.entry import IndexEntry
 from packyard.channel.head import Memory
 from packyard.channel.index import Index
@@ -111,6 +111,10 @@ def publish(
             before = commit(lambda found: found)
         wrote = _each(lambda plan: _write(store, plan, attest), plans, at_once, done)
         new = [entry for entry, _ in wrote if not _lists(before, entry)]
+        found = {plan.entry.key: plan.present for plan in plans}
+        for entry in new:
+            if provenance.key(entry.name, entry.version) in found[entry.key]:
+                _check_provenance(store, entry, attest, trusted)
         if new and not is_listed:
             pending.put(store, new, keys)
         elif is_listed and (new or store.list(pending.FOLDER)):
@@ -357,6 +361,20 @@ def _write(store: Store, plan: _Plan, attest: Attest) -> tuple[IndexEntry, bool]
 def _limit(entry: IndexEntry) -> int:
     """Return the most bytes that the same tar has, compressed by others."""
     return max(regular.LIMIT, 2 * entry.size)
+
+
+def _check_provenance(store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
+    """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
+    key = provenance.key(entry.name, entry.version)
+    found = store.get(key, limit=provenance.LIMIT)
+    if found == attest(entry).get(key):
+        return
+    try:
+        provenance.open(found, trusted, file=key)[0].check(entry, file=key)
+    except IntegrityError as error:
+        hint = "somebody else put it there: remove that file, and run again"
+        problems = (Problem(each.message, file=each.file, hint=hint) for each in error.problems)
+        raise IntegrityError(*problems) from error
 
 
 def _published_entry(entry: IndexEntry, published: bytes) -> IndexEntry:

@@ -23,7 +23,7 @@ from packyard.bundle.lock import Lock, Pin
 from packyard.bundle.reference import Reference
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, state
-from packyard.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.errors import InputError, Problem, UnavailableError, UsageError, on_one_line
 
 if TYPE_CHECKING:
     from packyard.channel.entry import Identified
@@ -129,7 +129,7 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     digests = f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}"
     output.note(f"{entry} from {origin}, {fetched.choice.why}: {digests}")
     if entry.yanked:
-        output.warning(f"{entry} is yanked: {entry.yanked}")
+        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
 
 
 def _make(into: Path) -> None:

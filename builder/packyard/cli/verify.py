@@ -31,7 +31,7 @@ from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel
 from packyard.dataclass import replace
-from packyard.errors import InputError, IntegrityError, Problem
+from packyard.errors import InputError, IntegrityError, Problem, on_one_line
 from packyard.files import regular
 
 
@@ -136,7 +136,7 @@ def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
     asked = Reference.parse(f"{described.name}@{described.version}")
     entry = choose(found.named(described.name), asked).entry
     if entry.yanked:
-        output.warning(f"{entry} is yanked: {entry.yanked}")
+        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
     return _Published(store, found.head, entry)
 
 
