@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from packyard.channel import tree
@@ -60,6 +60,12 @@ def many(count: int) -> Iterator[tuple[str, object]]:
 
 @settings(max_examples=150, deadline=None)
 @given(CHANGES)
+@example(
+    [
+        {"0": 0, "é": 0, "😀": 'xxxx"""""""""', "000": 'xxxxxx"""', "00é": 0, "000000": 0, "0000😀😀": 'xx""""'},
+        {"0": None},
+    ]
+).via("a level that fits below one that does not")
 def test_equal_maps_have_equal_nodes_in_whatever_order_their_entries_came(steps: list[dict[str, object]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree, "FULL", 120)

@@ -40,9 +40,11 @@ def built(tiny: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def channel(tiny: Path, tmp_path: Path) -> Path:
-    """A channel in which the tiny package is published as 1.0."""
-    assert publish(tiny, tmp_path / "channel").returncode == 0
+def channel(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A channel in which another user published the tiny package as 1.0."""
+    with monkeypatch.context() as other:
+        other.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+        assert publish(tiny, tmp_path / "channel").returncode == 0
     return tmp_path / "channel"
 
 

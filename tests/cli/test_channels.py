@@ -41,7 +41,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def channel(workspace: Path, tmp_path: Path) -> Path:
-    done("publish", "p", "--version", "1.2.0", "--workspace", workspace, "--to", tmp_path / "ch")
+    """A channel in which another user published the package."""
+    words = ("publish", "p", "--version", "1.2.0", "--workspace", workspace, "--to", tmp_path / "ch")
+    done(*words, XDG_STATE_HOME=str(tmp_path / "other"))
     return tmp_path / "ch"
 
 
@@ -109,9 +111,11 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
         *publish, "v1.2", says=r"^p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)"
     )
     lose_index(channel)
+    refused(*publish, "2.0", says="is older than before: it had head 2, .*if its index was lost or made anew, remove /")
     refused(
         *publish,
         "2.0",
+        XDG_STATE_HOME=str(channel.parent / "another"),
         says=r"^index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
     assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))

@@ -276,7 +276,7 @@ _ASK = "do not use it; ask whoever publishes there what happened"
 
 def _older(store: Store, known: Remembered, found: str) -> IntegrityError:
     problem = f"is older than before: it had head {known.number}, and now {found}"
-    hint = f"{_ASK}; if you made the channel anew, remove {known.file}"
+    hint = f"{_ASK}; if its index was lost or made anew, remove {known.file}"
     return IntegrityError(Problem(problem, file=store.address, hint=hint))
 
 

@@ -203,7 +203,7 @@ def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
     """Refuse to follow heads among which the remembered one is not, or is another."""
     known = memory.read() if memory else Remembered()
     if known.number and (known.number >= number or Digest.of(_head(store, known.number)) != known.digest):
-        hint = "bring the heads back from a mirror or a backup: users who saw them would take a new index for a forgery"
+        hint = f"bring the heads back from a mirror or a backup, or remove {known.file}, as all who saw them have to"
         raise IntegrityError(Problem("is not the head that was there before", file=head.key(known.number), hint=hint))
 
 

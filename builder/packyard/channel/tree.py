@@ -196,18 +196,27 @@ def _find(root: Node, level: int, key: str, read: Read) -> tuple[Node, bool]:
 
 
 def _lowest(root: Node, read: Read) -> Node:
-    """Return the lowest level that fits into one node."""
-    while root.level:
+    """Return the lowest level that fits into one node; one above may not, if its keys are long."""
+    for level in range(root.level):
         entries: list[Entry] = []
         size = 0
-        for place in range(len(root.keys)):
-            below = list(child(root, place, "", read).entries())
-            size += sum(map(_size, below))
+        for entry in _at(root, level, read):
+            size += _size(entry)
             if size > FULL:
-                return root
-            entries += below
-        root = Node.of(root.level - 1, entries)
+                break
+            entries.append(entry)
+        else:
+            return Node.of(level, entries)
     return root
+
+
+def _at(node: Node, level: int, read: Read) -> Iterator[Entry]:
+    """Yield the entries of a level."""
+    if node.level == level:
+        yield from node.entries()
+        return
+    for place in range(len(node.keys)):
+        yield from _at(child(node, place, "", read), level, read)
 
 
 def child(node: Node, place: int, after: str, read: Read) -> Node:
