@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from packyard.channel.stores import MissingStoreError, NotFoundError, Store, Too
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
+from packyard.files import regular
 
 
 class TestDirectoryStore(StoreContract):
@@ -193,6 +195,21 @@ def test_a_reader_sees_old_or_new_bytes_of_a_swapped_object_and_nothing_else(sto
 
 
 # What somebody else may have put there.
+
+
+def test_an_object_that_is_removed_while_it_is_read_is_missing(
+    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put("index/pending/x.json", b"1")
+    real = regular._open
+
+    def late(name: str, resolve: Callable[[str], str] | None) -> int:
+        Path(name).unlink(missing_ok=True)
+        return real(name, resolve)
+
+    monkeypatch.setattr(regular, "_open", late)
+    with pytest.raises(NotFoundError):
+        store.get("index/pending/x.json")
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -151,3 +151,11 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
         Path(store.address, key).unlink()
     assert index.read(store).versions("gpt") == ()
     publish(store, [made], keys=[KEY])
+
+
+def test_provenance_that_others_signed_stays_where_it_came_with_the_bundle(store: DirectoryStore) -> None:
+    key, made = provenance.key("gpt", "1.0"), bundle("gpt")
+    signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
+    store.put(key, signed)
+    publish(store, [made], attest=lambda _: {key: signed}, keys=[KEY])
+    assert index.read(store, TRUST).versions("gpt") == ("1.0",)

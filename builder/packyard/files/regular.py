@@ -65,7 +65,7 @@ def _handle(name: str, resolve: Callable[[str], str] | None) -> int:
     try:
         handle = _open(name, resolve)
     except OSError as error:
-        if not os.path.isfile(name):
+        if isinstance(error, FileNotFoundError) or not os.path.isfile(name):  # it may be made just now
             raise InputError(Problem("is not a regular file", file=name)) from error
         raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
     except ValueError as error:  # a NUL, for example

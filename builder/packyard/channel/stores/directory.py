@@ -29,7 +29,7 @@ from packyard.channel.stores.store import (
     check_same,
 )
 from packyard.digest import Digest
-from packyard.errors import ConflictError, Problem, UnavailableError
+from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files import atomic, paths, regular
 from packyard.files.exchange import exchange
 from packyard.files.regular import LIMIT
@@ -161,7 +161,12 @@ def _read(file: Path, limit: int = LIMIT) -> bytes | None:
         return None
     if state.st_size > limit:
         raise TooLongError(Problem(f"is larger than {limit} bytes", file=str(file), hint="is this a channel?"))
-    return regular.read(file, limit=limit)
+    try:
+        return regular.read(file, limit=limit)
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # removed meanwhile
+            return None
+        raise
 
 
 def _make_dir(directory: Path) -> None:
