@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -26,6 +27,13 @@ from work.test_dask import scheduling, working
 
 pytestmark = pytest.mark.slow
 
+#: Starts a program, and prints how much memory it took at most, in KiB.
+MEASURE = """
+import os, sys
+_, status, used = os.wait4(os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
+print(used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 PEM = {"PACKYARD_SIGNING_KEY": SigningKey.new().to_pem(None).decode()}
 SHARDS = 4
 
@@ -39,8 +47,10 @@ def generate(folder: Path, count: int) -> Path:
     return root
 
 
-def start(root: Path, channel: str | Path, *words: object, **env: str) -> subprocess.Popen[str]:
-    command = [*COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words]
+def start(
+    root: Path, channel: str | Path, *words: object, by: tuple[str, ...] = (), **env: str
+) -> subprocess.Popen[str]:
+    command = [*by, *COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words]
     return subprocess.Popen(
         list(map(str, command)),
         env=environment(**PEM, **env),
@@ -57,16 +67,15 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     return err
 
 
-def peak(process: subprocess.Popen[str]) -> float:
-    """Return how much memory a process had at most, in MB, once it has done its work."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    with process.stdout, process.stderr:
-        process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return usage.ru_maxrss / 1024
+def peak(root: Path, channel: Path, *words: object) -> float:
+    """Return how much memory a publish takes at most, in MB.
+
+    A small program starts it: what a process took at most begins with what it was copied from.
+    """
+    process = start(root, channel, *words, by=(sys.executable, "-S", "-c", MEASURE))
+    printed, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return int(printed.splitlines()[-1]) / 1024
 
 
 def content(store: Store) -> Mapping[str, bytes]:
@@ -115,7 +124,7 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
 
     root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 500)
     one, many = tmp_path / "one", tmp_path / "many"
-    assert peak(start(root, one, "--jobs", 1, "--no-cache", "--quiet")) < (300 if sample.WHOLE else 120)
+    assert peak(root, one, "--jobs", 1, "--no-cache", "--quiet") < (300 if sample.WHOLE else 120)
     with (
         scheduling(tmp_path) as (address, _),
         working(address, tmp_path, "--nworkers", 4),

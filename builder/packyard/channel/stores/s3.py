@@ -129,7 +129,7 @@ def _boto3() -> Callable[[], Any]:
         from obstore.auth.boto3 import Boto3CredentialProvider
     except ImportError:
         problem = "the AWS profile has a role or SSO, which needs boto3"
-        raise UnavailableError(Problem(problem, hint="pip install boto3, or set AWS_ACCESS_KEY_ID")) from None
+        raise UnavailableError(Problem(problem, hint="install boto3, or set AWS_ACCESS_KEY_ID")) from None
     try:
         provider: Callable[[], Any] = Boto3CredentialProvider()
     except Exception:  # boto3 has many
