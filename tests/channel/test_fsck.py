@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.tree import Node
 from packyard.channel.yank import yank
 from packyard.digest import Digest
-from packyard.errors import ConflictError, IntegrityError, PackyardError
+from packyard.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
@@ -320,3 +321,24 @@ def test_a_publisher_waits_for_prune(tmp_path: Path) -> None:
 def test_losing_the_index_of_a_channel_is_found(store: DirectoryStore) -> None:
     lose_index(store.root_dir)
     assert found(store) == [("missing", head.POINTER)]
+
+
+class TakenStore(DirectoryStore):
+    """Others take the lease of whoever looks at nodes for too long."""
+
+    def list(self, prefix: str) -> Sequence[str]:
+        found = super().list(prefix)
+        if prefix == nodes.FOLDER:
+            for key in super().list(lease.FOLDER):
+                self.remove(key)
+        return found
+
+
+def test_prune_removes_nothing_once_others_took_its_lease(tmp_path: Path) -> None:
+    store = TakenStore(tmp_path / "channel")
+    publish(store, [bundle()])
+    key = nodes.key(Digest.of(b"x"))
+    store.put(key, b"x")
+    with pytest.raises(UnavailableError, match="its ticket is gone"):
+        prune(store)
+    assert store.get(key) == b"x"

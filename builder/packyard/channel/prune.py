@@ -27,12 +27,13 @@ def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
     """
     index.read(store, trusted)  # there has to be one
     store = trial.tried(store)
-    with lease.hold(store):
+    with lease.hold(store) as held:
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
             raise ConflictError(Problem(problem, file=store.address, hint=LEFT))
         extra = [*unreached(store, index.read(store, trusted).head), *store.list(PROBES)]
         for key in extra:
+            held.check()  # a publisher who took the lease from us may need it again
             store.remove(key)
     return extra
 
