@@ -21,6 +21,7 @@ from packyard.channel.choose import choose
 from packyard.channel.download import Wanted, download
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import Fetching
+from packyard.channel.head import Memory
 from packyard.channel.index import Index
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.package import Package
@@ -68,30 +69,31 @@ def mirror(
     how: Fetching | None = None,
     keys: Sequence[SigningKey] = (),
     trusted: Trust = NOBODY,
+    memory: Memory | None = None,
     with_images: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
 ) -> list[Mirrored]:
     """Bring what is chosen into another channel. Interrupted, it goes on with the next run; done, it changes nothing.
 
-    ``how`` is how to read the source, ``keys`` and ``trusted`` are for the target. ``done`` hears how many of how many
-    are there.
+    ``how`` is how to read the source, ``keys``, ``trusted`` and ``memory`` are for the target. ``done`` hears how many
+    of how many are there.
     """
     how = how or Fetching()
     trusted = head.trust_to_write(keys, trusted)
     listed = index.read(source, how.trusted, how.memory)
     entries = chosen(listed, texts)
-    before = index.current(target, trusted)
+    before = index.current(target, trusted, memory)
     present = {str(entry) for entry in entries if _lists(before, entry)}
     missing = [entry for entry in entries if str(entry) not in present]
     results: dict[str, Mirrored] = {}
     for start in range(0, len(missing), _BATCH):
-        results |= _batch(source, target, listed, missing[start : start + _BATCH], how, keys, trusted)
+        results |= _batch(source, target, listed, missing[start : start + _BATCH], how, keys, trusted, memory)
         done(len(results), len(missing))
     for entry in entries:
         if str(entry) in present:
             found = _images(target, entry, how) if with_images else ()
             results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
-    _yank(source, target, entries, how, keys, trusted)
+    _yank(source, target, entries, how, keys, trusted, memory)
     return [results[str(entry)] for entry in entries]
 
 
@@ -103,6 +105,7 @@ def _batch(
     how: Fetching,
     keys: Sequence[SigningKey],
     trusted: Trust,
+    memory: Memory | None,
 ) -> dict[str, Mirrored]:
     found: dict[str, tuple[str, ...]] = {}
     with TemporaryDirectory(prefix="packyard-") as folder:
@@ -116,7 +119,7 @@ def _batch(
         def known(entry: IndexEntry) -> dict[str, bytes]:
             return dict(promote.known(source, entry, how.trusted))
 
-        done = publish(target, packed, attest=known, keys=keys, trusted=trusted, at_once=_AT_ONCE)
+        done = publish(target, packed, attest=known, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
     return {str(entry): Mirrored(entry=entry, status=status, images=found[str(entry)]) for entry, status in done}
 
 
@@ -141,6 +144,7 @@ def _yank(
     how: Fetching,
     keys: Sequence[SigningKey],
     trusted: Trust,
+    memory: Memory | None,
 ) -> None:
     """Yank in the target what is yanked in the source, by the same records."""
     before = index.current(target, trusted)
@@ -160,7 +164,7 @@ def _yank(
                     found = found.yank(entry, entry.yanked)
             return found
 
-        index.commit(target, change, keys=keys, trusted=trusted, check=held.check)
+        index.commit(target, change, keys=keys, trusted=trusted, check=held.check, memory=memory)
 
 
 def _record(source: Store, entry: IndexEntry, how: Fetching) -> bytes:

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         how=fetching(arguments.source),
         keys=signing.keys(arguments.key),
         trusted=settings.trust(arguments.target),
+        memory=settings.memory(arguments.target),
         with_images=bool(arguments.images),
         done=lambda number, count: output.note(f"{number} of {count} copied"),
     )
