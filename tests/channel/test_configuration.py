@@ -9,7 +9,7 @@ import pytest
 
 import real
 from packyard.channel import configuration
-from packyard.channel.configuration import Configuration, normal
+from packyard.channel.configuration import Configuration, identity, normal
 from packyard.errors import InputError
 
 ID = "sha256:" + "ab" * 32
@@ -87,6 +87,9 @@ def test_says_everything_that_is_wrong_at_once(tmp_path: Path) -> None:
         ("https://models.example.com", "HTTPS://Models.Example.com/"),
         ("https://models.example.com/v", "https://user:secret@models.example.com/v/"),
         ("s3://bucket/prefix", "s3://bucket/prefix/"),
+        ("https://example.com/v", "https://example.com:443/v"),
+        ("http://example.com/v", "http://example.com:80/v"),
+        ("az://container/v", "azure://container/v"),
         ("file:///srv/a%20b", "/srv/a b/"),
         ("file://localhost/srv/m", "/srv/../srv/m"),
     ],
@@ -103,10 +106,57 @@ def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> Non
         ("https://example.com", "https://example.com.evil.org"),
         ("https://example.com", "https://example.com@evil.org"),
         ("https://example.com/x", "https://evil.org/@example.com/x"),
+        ("https://example.com", "https://example.com:80"),
+        ("https://example.com", "https://example.com:8443"),
     ],
 )
 def test_addresses_of_other_channels_differ(one: str, other: str) -> None:
     assert normal(one) != normal(other)
+
+
+SERVERS = {
+    "s3": [
+        {},
+        {"AWS_ENDPOINT_URL": "https://one.example.com"},
+        {"AWS_ENDPOINT_URL": "https://one.example.com", "AWS_ENDPOINT_URL_S3": "https://two.example.com"},
+    ],
+    "gs": [{}, {"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}],
+    "az": [
+        {"AZURE_STORAGE_ACCOUNT": "one"},
+        {"AZURE_STORAGE_ACCOUNT_NAME": "two"},
+        {"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/one"},
+        {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5"},
+    ],
+}
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("scheme", SERVERS)
+def test_one_bucket_at_two_servers_is_two_channels(scheme: str) -> None:
+    found = set()
+    for variables in SERVERS[scheme]:
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in variables.items():
+                patched.setenv(name, value)
+            found.add(identity(f"{scheme}://zoo/v/"))
+            assert identity(f"{scheme}://zoo/v") in found
+    assert len(found) == len(SERVERS[scheme])
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("scheme", ["s3", "gs", "https"])
+def test_where_no_server_is_set_the_address_tells_the_channel(scheme: str) -> None:
+    assert identity(f"{scheme}://zoo/v/") == f"{scheme}://zoo/v"
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_the_server_of_a_channel_may_come_from_a_profile_or_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    (tmp_path / "config").write_text("[default]\nendpoint_url = https://me:secret@zoo.example.com:443/\n")
+    assert identity("s3://zoo/v") == "s3://zoo/v at https://zoo.example.com"
+    assert identity("az://me:secret@zoo/v") == "az://zoo/v at https://me.blob.core.windows.net"
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:

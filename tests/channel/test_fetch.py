@@ -11,6 +11,7 @@ from channel.examples import bundle, list_otherwise, lose_index
 from packyard.bundle.archive import compress, pack
 from packyard.channel import fetch, publish
 from packyard.channel.head import POINTER
+from packyard.channel.keys import SigningKey, Trust
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, UnavailableError
@@ -87,10 +88,15 @@ def test_fetches_a_version_from_plain_files_by_their_checksum(plain: DirectorySt
     assert fetch(plain, "bert@1.9") == bundle("bert", "1.9")
 
 
+def test_who_trusts_a_key_is_told_to_ask_for_signed_files(plain: DirectoryStore) -> None:
+    says = r"bert@1\.9: has no provenance that a key you trust has signed \(ask whoever publishes there to sign it"
+    with pytest.raises(IntegrityError, match=says):
+        fetch(plain, "bert@1.9", trusted=Trust.of(SigningKey.new().public))
+
+
 def test_plain_files_do_not_tell_the_latest_version(plain: DirectoryStore) -> None:
-    with pytest.raises(
-        UnavailableError, match=r"no index that tells which version bert is \(give a version: bert@VERSION\)"
-    ):
+    says = r"no index that tells which version bert is \(is .* a channel\? If so, give a version: bert@VERSION\)"
+    with pytest.raises(UnavailableError, match=says):
         fetch(plain, "bert")
 
 
@@ -155,7 +161,7 @@ def test_fetches_what_it_chooses(store: DirectoryStore, choice: str, version: st
 
 
 def test_plain_files_do_not_tell_what_to_choose(plain: DirectoryStore) -> None:
-    says = r"no index that tells which version bert@\^1 is \(give a version: bert@VERSION\)"
+    says = r"no index that tells which version bert@\^1 is \(is .* a channel\? If so, give a version: bert@VERSION\)"
     with pytest.raises(UnavailableError, match=says):
         fetch(plain, "bert@^1")
 

@@ -82,6 +82,17 @@ def test_without_a_folder_nobody_is_trusted(ring: Keyring) -> None:
     assert not ring.trust_for(ADDRESS).is_required
 
 
+@pytest.mark.usefixtures("clean_environment")
+def test_a_key_for_a_bucket_is_trusted_at_the_server_where_that_was_said(
+    ring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://zoo.example.com")
+    ring.trust(PEM, file="publisher.pem", channel="s3://zoo/v")
+    assert ring.trust_for("s3://zoo/v/").get(PUBLISHER.id) == PUBLISHER
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+    assert not ring.trust_for("s3://zoo/v").is_required
+
+
 def test_a_key_is_trusted_for_all_channels_or_for_some(ring: Keyring) -> None:
     ring.trust(PEM, file="dir/release.pub.pem", channel=ADDRESS + "/")
     (known,) = ring.trusted()

@@ -133,3 +133,12 @@ def test_an_index_of_today_that_is_older_than_the_remembered_one_is_refused_offl
     cut(channel)
     with pytest.raises((IntegrityError, UnavailableError)):
         index.read(remembered(channel, tmp_path), memory=memory)
+
+
+def test_what_one_server_said_is_not_remembered_of_another(channel: Switched, tmp_path: Path) -> None:
+    cached = Cache(tmp_path / "cache")
+    RememberedStore(channel, cache=cached, tell=print, name="one").get("index/head.json")
+    cut(channel)
+    RememberedStore(channel, cache=cached, tell=lambda _: None, name="one").get("index/head.json")
+    with pytest.raises(UnavailableError, match="the cable is cut"):
+        RememberedStore(channel, cache=cached, tell=print, name="two").get("index/head.json")

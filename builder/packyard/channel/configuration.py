@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from packyard.yaml.node import Entry, Node
 
 FILE = "config.yaml"
+_PORTS = {"https": ":443", "oci+https": ":443", "http": ":80", "oci+http": ":80"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """The values of the file; ``places`` says where each stands: ``channel`` in ``…/config.yaml:3``.
 
-    The addresses of ``trust`` are those of `normal`.
+    The addresses of ``trust`` are those of `normal`: in a bucket, they count for every server of that bucket's name.
     """
 
     channel: str = ""
@@ -61,18 +62,31 @@ def read(folder: Path) -> Configuration:
 
 
 def normal(address: str) -> str:
-    """Return one spelling for the addresses of one channel: without credentials and a slash at the end.
+    """Return one spelling for the addresses of one place: without credentials, usual port and a slash at the end.
 
-    >>> normal("HTTPS://me:secret@Models.example.com/v/")
+    >>> normal("HTTPS://me:secret@Models.example.com:443/v/")
     'https://models.example.com/v'
     """
     scheme, separator, rest = address.partition("://")
-    if not separator or scheme.lower() == "file":
+    scheme = scheme.lower()
+    if not separator or scheme == "file":
         from urllib.parse import unquote
 
         return os.path.realpath(unquote(rest.removeprefix("localhost")) if separator else address)
     host, slash, path = rest.partition("/")
-    return f"{scheme.lower()}://{host.rpartition('@')[2].lower()}{slash}{path}".rstrip("/")
+    host = host.rpartition("@")[2].lower().removesuffix(_PORTS.get(scheme, ""))
+    return f"{'az' if scheme == 'azure' else scheme}://{host}{slash}{path}".rstrip("/")
+
+
+def identity(address: str) -> str:
+    """Return the name under which trust and memory of a channel are kept: its address, and the server if that is set.
+
+    ``s3://bucket/v`` is one channel at AWS and another one at every AWS_ENDPOINT_URL.
+    """
+    from packyard.channel.stores.endpoint import endpoint
+
+    server = endpoint(address)
+    return f"{normal(address)} at {normal(server)}" if server else normal(address)
 
 
 def _trust(fields: Fields) -> dict[str, tuple[Digest, ...]]:

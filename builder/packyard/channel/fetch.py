@@ -31,6 +31,8 @@ from packyard.channel.verify import Proof, verify_bundle, verify_listed
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 
+_UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
@@ -141,7 +143,7 @@ def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fe
         attested = None
         with suppress(NotFoundError):
             attested = store.get(provenance.key(asked.name, asked.version), limit=provenance.LIMIT)
-        proof = verify_bundle(entry, attested, how.trusted, what=str(asked))
+        proof = verify_bundle(entry, attested, how.trusted, what=str(asked), hint=_UNSIGNED)
         choice = Choice(entry=entry, why="the version that was asked for; the channel has no index")
         yield Fetched(file=file, choice=choice, proof=proof)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.channel.configuration import normal
+from packyard.channel.configuration import identity
 from packyard.channel.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError, suggest
@@ -54,7 +54,7 @@ class TrustedKey:
 
     def is_for(self, address: str) -> bool:
         """Return whether it is trusted for a channel."""
-        return not self.channels or normal(address) in self.channels
+        return not self.channels or identity(address) in self.channels
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Keyring:
             raise ConflictError(Problem(f"the key {key.id} is revoked", file=file, hint=hint))
         before = known.get(key.id)
         name = before.name if before else _name_of(file)
-        channels = {normal(channel), *(before.channels if before else ())} if channel else set()
+        channels = {identity(channel), *(before.channels if before else ())} if channel else set()
         if before and not before.channels:
             channels = set()
         found = TrustedKey(key=key, name=name, channels=tuple(sorted(channels)))
@@ -145,7 +145,7 @@ class Keyring:
         keys = {each.key.id: each for each in self.trusted()}
         missing = [key for key in required if key not in keys]
         if address is not None and missing:
-            problem = f"the configuration requires the key {missing[0]} for {normal(address)}, which is not here"
+            problem = f"the configuration requires the key {missing[0]} for {identity(address)}, which is not here"
             raise InputError(Problem(problem, hint="get its file from the publisher, then: packyard keys trust FILE"))
         chosen = [keys[key] for key in required] or [
             each for each in keys.values() if address is None or each.is_for(address)

@@ -21,9 +21,15 @@ _THERE, _MISSING = b"+", b"-"
 
 
 class RememberedStore:
-    """A store to read from; ``tell`` is called once, with the error, if it cannot be reached and is remembered."""
+    """A store to read from; ``tell`` is called once, with the error, if it cannot be reached and is remembered.
 
-    def __init__(self, store: Store, cache: Cache, tell: Callable[[UnavailableError], object]) -> None:
+    It is remembered under a name, which tells two servers apart; without one, under its address.
+    """
+
+    def __init__(
+        self, store: Store, cache: Cache, tell: Callable[[UnavailableError], object], *, name: str = ""
+    ) -> None:
+        self._name = name or store.address
         self._store = store
         self._cache = cache
         self._tell = tell
@@ -95,7 +101,7 @@ class RememberedStore:
             self._cache.put(self._place(key), data)
 
     def _place(self, key: str) -> Digest:
-        return Digest.of(f"{self.address}\n{key}".encode())
+        return Digest.of(f"{self._name}\n{key}".encode())
 
 
 def _answer(key: str, kept: bytes, limit: int) -> bytes:

@@ -97,17 +97,17 @@ def verify_bundle(
     *,
     what: str,
     listed_by: Sequence[str] | None = None,
+    hint: str = "get NAME.tar.gz.intoto.json from the channel, too",
 ) -> Proof:
     """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
     ``listed_by`` are the trusted keys that signed the head in which the caller found this very file (none: the head is
     not signed); None if no channel lists it. Where the user trusts a key, one must have signed the head or the
-    provenance.
+    provenance; ``hint`` says what to do where there is none.
     """
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
     if attested is None:
         if trusted.is_required and not proof.is_proved:
-            hint = "get NAME.tar.gz.intoto.json from the channel, too"
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}.intoto.json"

@@ -10,6 +10,7 @@ from pathlib import Path
 from packyard.channel import stores
 from packyard.channel.cache import LIMIT
 from packyard.channel.cache import Cache as BundleCache
+from packyard.channel.configuration import identity
 from packyard.channel.fetch import Fetching
 from packyard.channel.remembered import RememberedStore
 from packyard.channel.stores import Store
@@ -38,7 +39,7 @@ def open_to_read(address: str) -> Store:
     def tell(error: UnavailableError) -> None:
         output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
 
-    return RememberedStore(store, index_cache(folder), tell)
+    return RememberedStore(store, index_cache(folder), tell, name=identity(address))
 
 
 def fetching(address: str) -> Fetching:

@@ -60,7 +60,7 @@ def trust(address: str | None) -> Trust:
 def memory(address: str) -> Memory | None:
     """Return what is remembered of the last head that a channel had; None for a user without a home folder."""
     folder = state.state_dir()
-    name = Digest.of(configuration.normal(address).encode()).hex
+    name = Digest.of(configuration.identity(address).encode()).hex
     return Memory(file=folder / "heads" / f"{name}.json") if folder else None
 
 

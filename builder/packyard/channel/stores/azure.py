@@ -13,23 +13,24 @@ from typing import Any
 from obstore.store import AzureStore
 
 from packyard.channel.stores import bucket
+from packyard.channel.stores import endpoint as endpoints
 from packyard.channel.stores.bucket import BucketStore
 from packyard.channel.stores.bucket_address import BucketAddress
 from packyard.channel.stores.store import PATIENCE, Promises
 from packyard.channel.stores.wire import may_have_secrets
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError
 
 _HINT = "write az://container/path"
-_CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
-_ENDPOINTS = ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
 
 
 def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
     address = BucketAddress.parse(text, _HINT)
     settings = _settings(os.environ)
-    endpoint = settings.get("endpoint") or next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
+    endpoint = endpoints.azure()
+    if endpoint:
+        settings["endpoint"] = endpoint
     if address.credentials:
         if endpoint and not may_have_secrets(endpoint):
             raise InputError("a user and password in an address need TLS, or a server on this machine")
@@ -49,21 +50,12 @@ def _settings(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: environment[variable] for variable, name in _SHORT.items() if environment.get(variable)
     }
-    text = environment.get(_CONNECTION, "")
-    fields = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
-    if not text:
-        return found
-    if "AccountName" not in fields and "BlobEndpoint" not in fields:
-        raise InputError(Problem("is not a connection string", file=_CONNECTION, hint="see 'az storage account'"))
+    fields = endpoints.connection()
     for field, name in (
         ("AccountName", "account_name"),
         ("AccountKey", "account_key"),
         ("SharedAccessSignature", "sas_key"),
-        ("BlobEndpoint", "endpoint"),
     ):
         if field in fields:
             found[name] = fields[field]
-    if "endpoint" not in found and "EndpointSuffix" in fields:
-        protocol = fields.get("DefaultEndpointsProtocol", "https")
-        found["endpoint"] = f"{protocol}://{fields['AccountName']}.blob.{fields['EndpointSuffix']}"
     return found

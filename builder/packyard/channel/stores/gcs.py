@@ -20,7 +20,7 @@ import google.auth.exceptions
 import google.auth.transport.requests
 import requests
 
-from packyard.channel.stores import transfer
+from packyard.channel.stores import endpoint, transfer
 from packyard.channel.stores.bucket_address import BucketAddress
 from packyard.channel.stores.store import (
     PATIENCE,
@@ -51,9 +51,8 @@ class GCSStore:
         self._address = BucketAddress.parse(address, "write gs://bucket/path")
         if self._address.credentials:
             raise InputError(Problem("an address of Google's buckets has no user and password", hint=f"use {_LOGIN}"))
-        self._emulator = os.environ.get("STORAGE_EMULATOR_HOST", "")
-        host = self._emulator or _HOST
-        self._host = (host if "://" in host else f"http://{host}").rstrip("/")
+        self._emulator = endpoint.gcs()
+        self._host = self._emulator or _HOST
         self._patience = patience
         self._connections = transfer.Connections()
 

@@ -6,7 +6,6 @@ profile that needs more than keys or a ``credential_process`` (a role, SSO) is l
 
 from __future__ import annotations
 
-import configparser
 import json
 import os
 import shlex
@@ -14,12 +13,12 @@ import subprocess
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from obstore.store import S3Store
 
 from packyard.channel.stores import bucket
+from packyard.channel.stores import endpoint as endpoints
 from packyard.channel.stores.bucket import BucketStore
 from packyard.channel.stores.bucket_address import BucketAddress
 from packyard.channel.stores.store import PATIENCE, Promises
@@ -29,7 +28,6 @@ from packyard.errors import InputError, Problem, UnavailableError
 _HINT = "write s3://bucket/path"
 #: Any of these says that the profile's credentials are not wanted.
 _GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SKIP_SIGNATURE")
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _PROCESS_SECONDS = 60.0
 
@@ -40,16 +38,16 @@ Credentials = dict[str, Any]
 def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
     address = BucketAddress.parse(text, _HINT)
-    profile = _profile(os.environ)
-    endpoint = _first(_ENDPOINTS) or profile.get("endpoint_url", "")
-    settings: dict[str, Any] = {"region": _first(_REGIONS) or profile.get("region") or "us-east-1"}
+    profile = endpoints.profile(os.environ)
+    endpoint = endpoints.s3(profile)
+    settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
     if endpoint:
         settings["endpoint"] = endpoint
     if address.credentials:
         if endpoint and not may_have_secrets(endpoint):
             raise InputError("a user and password in an address need TLS, or a server on this machine")
         settings["credential_provider"] = partial(_static, *address.credentials)
-    elif not _first(_GIVEN):
+    elif not endpoints.first(*_GIVEN):
         settings |= _of_profile(profile)
     settings |= bucket.client(patience, "AWS_CA_BUNDLE", allow_http=endpoint.startswith("http://"))
     prefix = address.prefix or None
@@ -66,32 +64,6 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
 def _static(key: str, secret: str) -> Credentials:
     """Return the keys of an address; as settings they would be mixed with what the environment has."""
     return {"access_key_id": key, "secret_access_key": secret, "token": None, "expires_at": None}
-
-
-def _first(variables: tuple[str, ...]) -> str:
-    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
-
-
-def _profile(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the settings of the profile that is chosen, those of the credentials file first."""
-    chosen = environment.get("AWS_PROFILE") or environment.get("AWS_DEFAULT_PROFILE")
-    name = chosen or "default"
-    found: dict[str, str] = {}
-    for variable, file, section in (
-        ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
-        ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
-    ):
-        path = Path(environment.get(variable) or file).expanduser()
-        parser = configparser.RawConfigParser(strict=False, default_section="")
-        try:
-            parser.read(path, encoding="utf-8")
-        except (configparser.Error, OSError, UnicodeDecodeError):
-            raise InputError(Problem("is not a file of AWS profiles", file=str(path), hint="repair it")) from None
-        if parser.has_section(section):
-            found |= parser[section]
-    if chosen and not found:
-        raise InputError(Problem(f"there is no AWS profile '{chosen}'", hint="see AWS_PROFILE, and ~/.aws/config"))
-    return found
 
 
 def _of_profile(profile: Mapping[str, str]) -> dict[str, Any]:
