@@ -138,7 +138,7 @@ def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryS
 
 def test_interrupted_at_any_call_it_goes_on_with_the_next_run(source: DirectoryStore, tmp_path: Path) -> None:
     expected = {key: source.get(key) for key in source.list("") if key.endswith(OBJECTS)}
-    for number in range(1, 1000, 1 if sample.WHOLE else 9):
+    for number in range(1, 1000, 1 if sample.WHOLE else 27):
         target = DirectoryStore(tmp_path / f"target-{number}")
         try:
             mirror(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))

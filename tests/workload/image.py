@@ -14,6 +14,9 @@ FRAMEWORKS = ("horovod", "keras", "numpy", "tensorflow", "torch")
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+#: Programs that have a stand-in on every machine: nginx would need the certificate that a user puts into a Secret.
+ALWAYS = ("nginx",)
+
 _MODULES = Path("/usr/lib/python3/dist-packages")
 _STAND_IN = Path(__file__).parent / "program.py"
 
@@ -57,7 +60,7 @@ def _missing_programs(container: Object, pod: Object, objects: Objects) -> Itera
     mounts = [PurePosixPath(mount["mountPath"]) for mount in container.get("volumeMounts", [])]
     named = [folder / word for word in [*words, *variables.values()] if word.endswith(".py") and " " not in word]
     programs = [PurePosixPath(place) / words[0] for place in PATH.split(":")]
-    if not any(Path(program).exists() for program in programs):
+    if words[0] in ALWAYS or not any(Path(program).exists() for program in programs):
         named.append(programs[0])
     for file in named:
         if not Path(file).exists() and not any(file.is_relative_to(mount) for mount in mounts):
