@@ -47,7 +47,7 @@ def test_the_demo_runs_in_a_fresh_clone_and_a_second_time_and_stops_its_server(c
         assert done.returncode == 0, done.stdout
         assert done.stderr == ""
         assert done.stdout.count("(refused, exit code 1; nothing was written)") == 3
-        assert "\nunchanged " in done.stdout
+        assert "  unchanged  " in done.stdout
         assert "server: 10.0.0.5\n" in (next(checkout.rglob("rendered.yaml"))).read_text()
         port = re.search(r"http://127\.0\.0\.1:(\d+)", done.stdout)
         assert port

@@ -15,7 +15,7 @@ from channel.examples import FailingStore, bundle
 from channel.servers import answering, files
 from packyard.bundle import Manifest, build
 from packyard.bundle.archive import Member
-from packyard.channel import fetch, fsck, index, publish
+from packyard.channel import fetch, fsck, index, lease, publish
 from packyard.channel import mirror as mirrors
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import Fetching
@@ -136,9 +136,12 @@ def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryS
     assert index.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 
-def test_interrupted_at_any_call_it_goes_on_with_the_next_run(source: DirectoryStore, tmp_path: Path) -> None:
+def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
+    source: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_STALE", 0.1)
     expected = {key: source.get(key) for key in source.list("") if key.endswith(OBJECTS)}
-    for number in range(1, 1000, 1 if sample.WHOLE else 27):
+    for number in range(1, 1000, 1 if sample.WHOLE else 9):
         target = DirectoryStore(tmp_path / f"target-{number}")
         try:
             mirror(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))
