@@ -108,6 +108,23 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
+def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_path: Path) -> None:
+    file = tmp_path / "packyard.lock"
+    with answering(served(channel)) as server:
+        address = f"{server.address}/1.0/bert.tar.gz"
+        process = packyard("get", address, "--into", tmp_path / "1", "--lock", file)
+        assert (process.returncode, process.stdout) == (0, f"{tmp_path}/1/bert\n"), process.stderr
+        said = process.stderr.splitlines()
+        assert said[0].startswith(f"bert@1.0 from {server.address}/ (its address), whose address was given; ")
+        assert said[1].startswith("bert 1.0: every file has its digest; not proved: ")
+        assert lock.read(file).packages["bert"].channel == server.address
+        done("get", "--locked", "--lock", file, "--into", tmp_path / "2")
+        refused("get", f"{server.address}/bert", says=r"must be the address of a bundle \(write https://host/path/VERS")
+        process = packyard("get", address, "--from", channel)
+        assert process.returncode == 2
+        assert "give the address of a bundle, or NAME --from CHANNEL" in process.stderr
+
+
 def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
     channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,17 +20,20 @@ from packyard.bundle.lock import Pin
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
 from packyard.channel import checksum, index, provenance
+from packyard.channel.bundle_address import BundleAddress
 from packyard.channel.cache import Cache
 from packyard.channel.choose import Choice, choose
 from packyard.channel.download import Wanted, download
 from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.head import Memory
 from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.stores import PATIENCE, MissingStoreError, NotFoundError, Store
+from packyard.channel.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
 from packyard.channel.verify import Proof, verify_bundle, verify_listed
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 
+_AT_ADDRESS = "whose address was given; whether it was yanked is not known"
+_IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
 _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
 
 
@@ -124,28 +127,68 @@ def _download(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContext
 
 
 @contextmanager
+def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fetched]:
+    """Open the file of the bundle at an address of its own, verified as `opened` does without an index.
+
+    Raises `InputError` if there is no bundle, and `IntegrityError` if it has another name or version than its address.
+    """
+    how = how or Fetching()
+    if bundle.artifact is None:
+        store = open_store(bundle.channel, patience=how.patience)
+        with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
+            yield fetched
+        return
+    from packyard.channel.stores.oci import bundle_at, published_with
+
+    try:
+        data = bundle_at(bundle.artifact, patience=how.patience)
+        attested = published_with(bundle.artifact, ".intoto.json", patience=how.patience, limit=provenance.LIMIT)
+    except MissingStoreError:
+        raise
+    except NotFoundError as error:
+        raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
+    with io.BytesIO(data) as file:
+        manifest, tar = bundles.inspect(file, what=str(bundle))
+        bundle.check(manifest)
+        size = len(data)
+        entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=Digest.of(data), size=size)
+        proof = verify_bundle(entry, attested, how.trusted, what=str(bundle), hint=_UNSIGNED)
+        yield Fetched(file=file, choice=Choice(entry=entry, why=_AT_ADDRESS), proof=proof)
+
+
+@contextmanager
 def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fetched]:
     if asked.version is None:
         hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
+    why = "the version that was asked for; the channel has no index"
+    with _plain(store, asked, how, str(asked), why) as fetched:
+        yield fetched
+
+
+@contextmanager
+def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> Iterator[Fetched]:
+    """Open the file of a version, which has the digest that the checksum file beside it says."""
+    assert asked.version
     key = checksum.key(asked.name, asked.version)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
     except NotFoundError as error:
+        if why == _AT_ADDRESS:
+            raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
         hint = f"is this the address of a channel, and {asked} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
-    wanted = Wanted(key=bundle_key(asked.name, asked.version), digest=digest, what=str(asked))
+    wanted = Wanted(key=bundle_key(asked.name, asked.version), digest=digest, what=what)
     with download(store, wanted, cache=how.cache, patience=how.patience) as file:
-        manifest, tar = bundles.inspect(file, what=str(asked))
-        _check(manifest, asked.name, asked.version, what=str(asked))
+        manifest, tar = bundles.inspect(file, what=what)
+        _check(manifest, asked.name, asked.version, what=what)
         size = file.seek(0, io.SEEK_END)
         entry = IndexEntry(name=asked.name, version=asked.version, tar=tar, digest=digest, size=size)
         attested = None
         with suppress(NotFoundError):
             attested = store.get(provenance.key(asked.name, asked.version), limit=provenance.LIMIT)
-        proof = verify_bundle(entry, attested, how.trusted, what=str(asked), hint=_UNSIGNED)
-        choice = Choice(entry=entry, why="the version that was asked for; the channel has no index")
-        yield Fetched(file=file, choice=choice, proof=proof)
+        proof = verify_bundle(entry, attested, how.trusted, what=what, hint=_UNSIGNED)
+        yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
 
 
 def _check_pin(choice: Choice, pin: Pin) -> Choice:

@@ -2,6 +2,7 @@
 
 packyard get NAME                          the catalogue of this packyard, if no channel is configured
 packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a bucket or a registry
+packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also …@sha256:…, https://…/VERSION/NAME.tar.gz
 packyard get NAME --lock packyard.lock     pin what was fetched by its digests
 packyard get --locked                      fetch what packyard.lock pins, to the byte
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +65,9 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
         return
     if arguments.reference is None:
         raise UsageError("packyard get: NAME is missing; packyard get --help shows the usage")
+    if row := _addressed(arguments, into):
+        yield row
+        return
     channel = settings.channel(arguments.channel)
     if channel is not None:
         yield _fetched(channel, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
@@ -92,14 +97,40 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 def _fetched(
     channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
 ) -> Row:
-    from packyard.channel.configuration import normal
     from packyard.channel.fetch import opened
-    from packyard.cli.channels import bound_caches, fetching, open_to_read
+    from packyard.cli.channels import fetching, open_to_read
+
+    store = open_to_read(channel.value)
+    opening = opened(store, asked, fetching(channel.value), pin=pin)
+    return _unpacked(opening, channel, store.address, into, lock_file=lock_file)
+
+
+def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
+    """Fetch the bundle at an address of its own; None for a name."""
+    if "://" not in arguments.reference:
+        return None
+    from packyard.channel.bundle_address import BundleAddress
+    from packyard.channel.fetch import opened_at
+    from packyard.cli.channels import fetching, open_channel
+
+    if arguments.channel is not None:
+        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
+    bundle = BundleAddress.parse(arguments.reference)
+    assert bundle
+    channel = settings.Setting(bundle.channel, "its address")
+    opening = opened_at(bundle, fetching(bundle.channel))
+    return _unpacked(opening, channel, open_channel(bundle.channel).address, into, lock_file=arguments.lock)
+
+
+def _unpacked(
+    opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock_file: str | None
+) -> Row:
+    from packyard.channel.configuration import normal
+    from packyard.cli.channels import bound_caches
 
     lock = _read(lock_file)
-    store = open_to_read(channel.value)
-    with opened(store, asked, fetching(channel.value), pin=pin) as fetched:
-        _tell(fetched, channel, store.address)
+    with opening as fetched:
+        _tell(fetched, channel, address)
         _make(into)
         folder = fetched.unpack(into)
     bound_caches()
@@ -109,7 +140,7 @@ def _fetched(
         locks.write(Path(lock_file), lock.pin(entry.name, pinned))
     row = {
         **_row(entry, folder),
-        "channel": store.address,
+        "channel": address,
         "why": fetched.choice.why,
         "yanked": entry.yanked,
         "signers": list(fetched.proof.signers),
