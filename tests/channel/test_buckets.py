@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from channel.buckets import BucketServer, Opener
+import real
+from channel.buckets import BucketServer, Opener, versitygw
+from channel.examples import bundle
 from channel.store_contract import StoreContract
+from packyard.channel import publish
 from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
 from packyard.channel.stores.bucket import BucketStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, UnavailableError
+from running import done, packyard
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -272,3 +276,23 @@ def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
         store.swap("index/head.json", b"%d" % number, None if before is None else Digest.of(before))
         before = b"%d" % number
     assert store.get("index/head.json") == b"19"
+
+
+def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
+    on_versitygw: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = on_versitygw().address
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    publish(open_store(address), [bundle("bert", "1.0")])
+    publish(open_store(address), [bundle("bert", "1.1")])
+    done("get", "bert", "--from", address, "--into", tmp_path / "1")
+    (tmp_path / "other").mkdir()
+    with versitygw(real.pinned_program("versitygw"), tmp_path / "other") as other:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", other.url)
+        publish(open_store(address), [bundle("bert", "1.0", "other")])
+        done("get", "bert", "--from", address, "--into", tmp_path / "2")
+    assert len(list((tmp_path / "STATE/packyard/heads").iterdir())) == 2
+    process = packyard("get", "bert", "--from", address, "--into", tmp_path / "3")
+    assert "expected" not in process.stderr
+    assert '"1.0"' in (tmp_path / "3/bert/packyard.json").read_text(), process.stderr
