@@ -96,7 +96,7 @@ def test_all_transfers_have_one_deadline() -> None:
         says = r"bert@1\.0: the transfer took more than 1 seconds: \d+ of 1024000 bytes arrived \(run again, and it"
         with pytest.raises(UnavailableError, match=says):
             downloaded(server.address, patience=1.0)
-        assert time.monotonic() - before < 5
+        assert time.monotonic() - before < 15
 
 
 @pytest.mark.parametrize("slow", [True, False])

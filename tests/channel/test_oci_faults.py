@@ -66,7 +66,7 @@ FAULTS: dict[str, tuple[Script, str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_call_ends_in_time_and_says_why(fault: str) -> None:
     script, says = FAULTS[fault]
-    patience = 0.7 if "in time" in says else 10
+    patience = 0.7 if "in time" in says else 20
     with answering(script) as server:
         store = OCIStore(server.address.replace("http://", "oci://u:s3cret@") + "/m", patience=patience)
         for verb in VERBS.values():

@@ -185,7 +185,7 @@ def test_a_slow_registry_is_waited_for_until_the_deadline() -> None:
         pytest.raises(UnavailableError, match="did not answer in time"),
     ):
         oci(server, patience=0.5).get(KEY)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 def test_by_its_digest_only_the_very_manifest_is_taken() -> None:

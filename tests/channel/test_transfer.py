@@ -280,7 +280,7 @@ def test_a_proxy_that_harms_is_bounded_like_a_server(name: str, monkeypatch: pyt
     with answering(script) as proxy:
         monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
         with pytest.raises(UnavailableError, match=says) as caught:
-            get("https://models.invalid/x", patience=1.0)
+            get("https://models.invalid/x", patience=1.0 if name == "slow" else 20.0)
     assert proxy.requests[0].startswith(b"CONNECT models.invalid:443 ")
     assert "s3cret" not in str(caught.value)
 
@@ -333,7 +333,7 @@ def test_a_body_over_tls_is_bounded_like_any_other(
         assert get(server.address) == b"1"
     for script, says in ((SLOW["trailers"], "in time"), ENDLESS["continue"]):
         with answering(script, tls=tls) as server, pytest.raises(UnavailableError, match=says):
-            get(server.address, patience=1.0)
+            get(server.address, patience=1.0 if says == "in time" else 20.0)
 
 
 # Users and passwords.
@@ -420,7 +420,7 @@ def test_a_netrc_that_cannot_be_read_is_no_traceback(tmp_path: Path) -> None:
 
 
 def asked(server: Server, **named: Any) -> transfer.Request:
-    bounds = {"place": server.address, "limit": 1_000_000, "patience": 5.0}
+    bounds = {"place": server.address, "limit": 1_000_000, "patience": 20.0}
     return transfer.Request(**{"url": f"{server.address}/a", **bounds, **named})
 
 
@@ -563,7 +563,7 @@ def test_a_server_that_asks_for_more_time_than_there_is_is_not_waited_for(text: 
     begun = time.monotonic()
     with answering(lambda _: [AFTER % text]) as server:
         found = transfer.send(asked(server))
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 15
     assert (found.status, len(server.requests)) == (503, 1)
     assert ("in 60 seconds" in str(asked(server).unexpected(found))) == (text == b"60")
 
@@ -615,7 +615,7 @@ def test_a_stream_that_is_refused_has_no_pieces() -> None:
 @pytest.mark.parametrize("name", ["a body", "chunks", "a body with its length"])
 def test_a_stream_ends_at_the_deadline(name: str) -> None:
     with answering(SLOW[name]) as server:
-        _, pieces = transfer.stream(asked(server, patience=0.4))
+        _, pieces = transfer.stream(asked(server, patience=2.0))
         with pytest.raises(UnavailableError, match="in time"):
             list(pieces)
 
@@ -734,11 +734,11 @@ def test_a_kept_connection_that_ended_is_opened_again() -> None:
 def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
     def script(request: bytes) -> Iterator[bytes]:
         if b"/slow" in request:
-            time.sleep(0.6)
+            time.sleep(2.5)
         yield staying(b"1")
 
     with kept(script) as (server, opened), transfer.Connections() as connections:
-        for path, patience in (("quick", 0.3), ("slow", 5.0), ("quick", 0.3), ("slow", 5.0)):
+        for path, patience in (("quick", 2.0), ("slow", 20.0), ("quick", 2.0)):
             request = asked(server, url=f"{server.address}/{path}", connections=connections, patience=patience)
             assert transfer.send(request).body == b"1"
         assert len(opened) == 1
