@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import Sequence
@@ -136,6 +137,22 @@ def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
         (store.root_dir / key).unlink()
     store.put("index.html", b"welcome")
     assert found(store) == []
+
+
+def test_what_the_index_lists_otherwise_is_said_as_json(tmp_path: Path) -> None:
+    store, made = DirectoryStore(tmp_path / "channel"), bundle("bert", "1.0")
+    publish(store, [made])
+    latest, right = index.read(store), IndexEntry.of(made)
+    wrong = replace(right, use_cases=("uses/none",), model={"framework": "\u00e9"})
+    forged = index.of_entries([wrong], latest.nodes)
+    forged.write()
+    head.create(store, replace(forged.head, number=latest.head.number + 1, history=latest.head.next_history()), [])
+    messages = {each.message for each in fsck.check(store) if each.key == right.key}
+    listed = json.dumps(list(right.use_cases))
+    assert f'the bundle has useCases {listed}; the index lists useCases ["uses/none"]' in messages
+    model = json.dumps(dict(right.model), ensure_ascii=False)
+    assert f'the bundle has model {model}; the index lists model {{"framework": "\u00e9"}}' in messages
+    assert len(messages) == 2
 
 
 def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> None:

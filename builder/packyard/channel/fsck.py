@@ -5,7 +5,8 @@ It reads all that there is, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -199,11 +200,16 @@ def _check_bundle(store: Store, there: frozenset[str], entry: IndexEntry, truste
         place = yanks.key(entry.name, entry.version)
         yield Finding(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
     described = ("description",) if entry.description else ()  # packyard 0.1.0 listed none
-    for field in ("tar", "digest", "size", "use_cases", "model", *described):
-        if getattr(data, field) != getattr(entry, field):
-            message = f"its {field} is {getattr(data, field)}; the index lists {getattr(entry, field)}"
+    has, lists = data.document(), entry.document()
+    for field in ("tar", "digest", "size", "useCases", "model", *described):
+        if has[field] != lists[field]:
+            message = f"the bundle has {_json(field, has)}; the index lists {_json(field, lists)}"
             hint = _BRING_BACK if field == "tar" else _REINDEX
             yield Finding(kind="altered", key=entry.key, message=message, hint=hint)
+
+
+def _json(field: str, document: Mapping[str, object]) -> str:
+    return f"{field} {json.dumps(document[field], ensure_ascii=False)}"
 
 
 def _check_unlisted(
