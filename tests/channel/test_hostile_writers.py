@@ -65,6 +65,19 @@ def test_who_signs_does_not_list_what_somebody_else_has_pending(store: Directory
     assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
+def test_records_that_are_refused_keep_no_other_from_being_listed(
+    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, [bundle("gpt")], keys=[KEY], is_listed=False)
+    for number in range(600):
+        store.put(f"{pending.FOLDER}{number:064x}.json", b"x")
+    monkeypatch.setattr(pending, "_REFUSED", 599)
+    assert list(pending.find(store, TRUST)) == []
+    monkeypatch.undo()
+    join(store, keys=[KEY], trusted=TRUST)
+    assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+
+
 def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "unsigned")
     publish(store, [bundle()])

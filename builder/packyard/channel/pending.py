@@ -21,7 +21,8 @@ FOLDER = "index/pending/"
 TYPE = "application/vnd.packyard.pending+json"
 _KIND = "IndexPending"
 _ENTRIES = 5000  # entries of a record
-_MOST = 500  # records that are read for one head
+_MOST = 500  # records that one head lists
+_REFUSED = 10_000  # records that are read in vain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,17 @@ def put(store: Store, entries: Sequence[IndexEntry], keys: Sequence[SigningKey])
 
 def find(store: Store, trusted: Trust) -> Iterator[Pending]:
     """Yield what is pending, as far as it can be read and is signed by whom we trust; `fsck` tells of the rest."""
-    for key in store.list(FOLDER)[:_MOST]:
+    taken = refused = 0
+    for key in store.list(FOLDER):
+        if taken == _MOST or refused == _REFUSED:
+            return
         try:
-            yield read(store, key, trusted)
+            found = read(store, key, trusted)
         except (NotFoundError, IntegrityError):  # listed meanwhile, or nothing that we would list
+            refused += 1
             continue
+        taken += 1
+        yield found
 
 
 def read(store: Store, key: str, trusted: Trust) -> Pending:
