@@ -12,6 +12,7 @@ from packyard.channel import fetch, fsck, index, publish
 from packyard.channel.keys import SigningKey, Trust
 from packyard.channel.promote import promote
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.verify import Proof
 from packyard.channel.yank import yank
 from packyard.errors import ConflictError, InputError, IntegrityError
 
@@ -59,6 +60,15 @@ def test_what_is_not_proved_is_not_promoted(source: DirectoryStore, target: Dire
     with pytest.raises(IntegrityError, match="which you do not trust"):
         promote(source, target, ["bert@1.0"], source_trust=Trust.of(OWN.public))
     assert index.current(target).entries == ()
+
+
+def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
+    told: list[Proof] = []
+    promote(source, target, ["gpt@1.0"], keys=[OWN], source_trust=TRUSTED, tell=told.append)
+    promote(source, target, ["bert@1.0"], keys=[OWN], tell=told.append)
+    assert [proof.is_proved for proof in told] == [True, False]
+    assert f"signed by {KEY.public.id}" in told[0].said()
+    assert "not proved: who published it" in told[1].said()
 
 
 def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(

@@ -77,11 +77,13 @@ def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
 
 def test_promotes_what_is_said(channel: Path, tmp_path: Path) -> None:
     promote = ("promote", channel, tmp_path / "public", "bert@1.0", "gpt@1.1")
-    printed = done(*promote)
-    assert [line.split()[:2] for line in printed.splitlines()] == [
+    promoted = packyard(*promote)
+    assert promoted.returncode == 0, promoted.stderr
+    assert [line.split()[:2] for line in promoted.stdout.splitlines()] == [
         ["published", "1.0/bert.tar.gz"],
         ["published", "1.1/gpt.tar.gz"],
     ]
+    assert re.search(r"^bert 1\.0: .*not proved: who published it", promoted.stderr, re.MULTILINE)
     assert [row["status"] for row in json.loads(done(*promote, "-o", "json"))] == ["unchanged", "unchanged"]
     assert (tmp_path / "public/1.0/bert.tar.gz").read_bytes() == (channel / "1.0/bert.tar.gz").read_bytes()
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from packyard.bundle.reference import Reference
 from packyard.channel import index, provenance, sbom
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import get
-from packyard.channel.head import Memory
+from packyard.channel.head import Head, Memory
 from packyard.channel.keys import NOBODY, SigningKey, Trust
 from packyard.channel.publish import Status, publish
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.verify import Proof, verify_bundle
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem
 
 
@@ -26,21 +27,36 @@ def promote(
     source_memory: Memory | None = None,
     trusted: Trust = NOBODY,
     memory: Memory | None = None,
+    tell: Callable[[Proof], object] = lambda _: None,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish ``NAME@VERSION`` of one channel in another, and return what `publish` does.
 
-    The provenance and the SBOM come with it; they stay signed by whom they are. What is yanked is refused.
+    The provenance and the SBOM come with it; they stay signed by whom they are. What is yanked is refused. ``tell``
+    gets what the source channel proves about each file that is now in the target.
     """
     listed = index.read(source, source_trust, source_memory)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
     def attest(published: IndexEntry) -> Mapping[str, bytes]:
         """Return what the source knows of the very file that is published."""
-        is_same = published.is_same_file(entries[str(published)])
-        return known(source, published, source_trust) if is_same else {}
+        if not published.is_same_file(entries[str(published)]):
+            return {}
+        found = known(source, published, source_trust)
+        proofs[str(published)] = _proof(listed.head, published, found, source_trust)
+        return found
 
+    proofs: dict[str, Proof] = {}
     bundles = (get(source, entry) for entry in entries.values())
-    return publish(target, bundles, attest=attest, keys=keys, trusted=trusted, memory=memory)
+    done = publish(target, bundles, attest=attest, keys=keys, trusted=trusted, memory=memory)
+    for entry, _ in done:
+        if proof := proofs.get(str(entry)):
+            tell(proof)
+    return done
+
+
+def _proof(head: Head, entry: IndexEntry, found: Mapping[str, bytes], trusted: Trust) -> Proof:
+    attested = found.get(provenance.key(entry.name, entry.version))
+    return verify_bundle(entry, attested, trusted.without(head.revoked), what=str(entry), listed_by=head.signers)
 
 
 def _entry(listed: index.Index, text: str) -> IndexEntry:

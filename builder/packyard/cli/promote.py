@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         source_memory=settings.memory(arguments.source),
         trusted=settings.trust(arguments.target),
         memory=settings.memory(arguments.target),
+        tell=lambda proof: output.note(proof.said(settings.key_names())),
     )
     if arguments.output == "json":
         output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
