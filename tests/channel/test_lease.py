@@ -53,7 +53,7 @@ class CarelessStore(DirectoryStore):
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_STALE", 1.0)
+    monkeypatch.setattr(lease, "_STALE", 3.0)  # a writer on a busy machine renews its ticket before
 
 
 def publish_at_once(stores: list[Store]) -> list[str]:
@@ -125,7 +125,7 @@ def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) 
     store.put(f"{lease.FOLDER}{'2' * 32}.json", b"damaged")
     begun = time.monotonic()
     with lease.hold(store):
-        assert time.monotonic() - begun > 0.9
+        assert time.monotonic() - begun > 2.9
     lease.wait(store)
     assert store.list(lease.FOLDER) == []
 
