@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from channel.examples import bundle
@@ -98,3 +99,14 @@ def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(t
     publish(store, [bundle(f"own-{number}", "1.0") for number in range(4)])
     publish(store, [bundle("shared", f"1.{version}") for version in range(4)])
     assert all("/." not in key for key in store.list(""))
+
+
+def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_other_content(tmp_path: Path) -> None:
+    class Overtaken(DirectoryStore):
+        def list(self, prefix: str) -> Sequence[str]:
+            if prefix == "" and not (self.root_dir / POINTER).exists():
+                publish(DirectoryStore(self.root_dir), [bundle("other")])
+            return super().list(prefix)
+
+    publish(Overtaken(tmp_path), [bundle("own")])
+    assert [entry.name for entry in index.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]

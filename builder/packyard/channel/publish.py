@@ -274,7 +274,7 @@ def _check_place(store: Store, before: Index, items: Sequence[Packed | Bundle]) 
         return
     own = tuple(_described(each).key for each in items)
     others = [key for key in _list_keys(store, "") if not key.startswith((*own, "index/"))]
-    if others:
+    if others and not store.list(head.FOLDER):  # another publisher may have begun the channel meanwhile
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
         problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
