@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from packyard.channel import stores
 from packyard.channel.cache import LIMIT
 from packyard.channel.cache import Cache as BundleCache
 from packyard.channel.configuration import identity
+from packyard.channel.entry import IndexEntry
 from packyard.channel.fetch import Fetching
 from packyard.channel.remembered import RememberedStore
 from packyard.channel.stores import Store
@@ -76,6 +78,20 @@ def bound_caches() -> None:
     if folder := state.cache_dir():
         with suppress(UnavailableError):
             index_cache(folder).prune(time.time())
+
+
+def row(entry: IndexEntry, status: str) -> dict[str, object]:
+    """Return the JSON of a bundle and what was done for it."""
+    return {**entry.document(), "key": entry.key, "status": status}
+
+
+def show_copied(copied: Sequence[tuple[IndexEntry, str]], form: str) -> None:
+    """Print bundles that came from another channel, and what was done for each, as text or JSON."""
+    if form == "json":
+        output.json_result([row(*each) for each in copied])
+        return
+    for entry, status in copied:
+        output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
 
 
 def patience() -> float:

@@ -16,7 +16,7 @@ from pathlib import Path
 from packyard.channel.mirror import image_list, mirror
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
-from packyard.cli.channels import fetching, open_channel
+from packyard.cli.channels import fetching, open_channel, show_copied
 from packyard.errors import UnavailableError
 
 
@@ -45,12 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.images:
         _write(Path(arguments.images), image_list(image for each in found for image in each.images))
-    if arguments.output == "json":
-        rows = [{**each.entry.document(), "key": each.entry.key, "status": each.status} for each in found]
-        output.json_result(rows)
-        return 0
-    for each in found:
-        output.line(f"{each.status:<10} {each.entry.key}  {each.entry.digest}  tar {each.entry.tar}")
+    show_copied([(each.entry, each.status) for each in found], arguments.output)
     return 0
 
 

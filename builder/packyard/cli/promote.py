@@ -10,7 +10,7 @@ import argparse
 from packyard.channel.promote import promote
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import open_channel, show_copied
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +35,5 @@ def run(arguments: argparse.Namespace) -> int:
         memory=settings.memory(arguments.target),
         tell=lambda proof: output.note(proof.said(settings.key_names())),
     )
-    if arguments.output == "json":
-        output.json_result([{**entry.document(), "key": entry.key, "status": status} for entry, status in done])
-        return 0
-    for entry, status in done:
-        output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
+    show_copied(done, arguments.output)
     return 0

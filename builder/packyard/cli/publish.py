@@ -31,7 +31,7 @@ from packyard.channel.publish import Packed, join, missing, preview, publish
 from packyard.channel.stores import Store
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, packing, settings, signing, sources
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import open_channel, row
 from packyard.errors import InputError, Problem, UsageError
 
 _AT_ONCE = 8  # bundles that are uploaded at a time
@@ -169,12 +169,7 @@ def _preview(target: _Target, packed: Sequence[Packed]) -> int:
 def _print(target: _Target, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]]) -> None:
     """Print a row for each package, and count them."""
     if target.form == "json":
-        output.json_result(
-            [
-                {**entry.document(), "key": entry.key, "status": status, **_why(problems)}
-                for entry, status, problems in rows
-            ]
-        )
+        output.json_result([{**row(entry, status), **_why(problems)} for entry, status, problems in rows])
     elif rows:
         shown = [(entry.key, status, f"{entry.size}", entry.digest, entry.tar) for entry, status, _ in rows]
         output.table(("BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"), shown, wide=True)

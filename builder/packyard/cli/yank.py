@@ -12,7 +12,7 @@ import argparse
 from packyard.channel.yank import yank
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import open_channel, row
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     memory = settings.memory(arguments.channel)
     entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted, memory=memory)
     if arguments.output == "json":
-        output.json_result([{**entry.document(), "key": entry.key, "status": "yanked" if is_new else "unchanged"}])
+        output.json_result([row(entry, "yanked" if is_new else "unchanged")])
         return 0
     output.line(f"{'yanked' if is_new else 'unchanged':<10} {entry}: {entry.yanked}")
     return 0
