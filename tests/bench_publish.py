@@ -18,8 +18,9 @@ import workspaces
 from bench_catalogue import peak
 from channel import buckets
 from measuring import compare, process, void
-from packyard.channel import index, open_store, publish
-from packyard.channel.publish import Packed
+from packyard.channel import open_store, publish
+from packyard.channel.index import index
+from packyard.channel.publishing.publish import Packed
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 RCLONE = Path(sys.executable).with_name("rclone")

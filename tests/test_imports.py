@@ -31,6 +31,14 @@ ROOMS = (
     "checks",
     "authoring",
     "build",
+    "channel.entry",
+    "channel.checksum",
+    "channel.stores",
+    "channel.configuration",
+    "channel.trust",
+    "channel.index",
+    "channel.fetching",
+    "channel.publishing",
     "channel",
     "render",
     "upgrade",
@@ -105,7 +113,10 @@ def _nearest(name: str, modules: set[str]) -> str:
 
 
 def _room(module: str) -> str:
-    return module.split(".")[1] if "." in module else PACKAGE
+    """Return the room of a module; one with rooms of its own is the last of them."""
+    parts = module.split(".")[1:]
+    inner = ".".join(parts[:2])
+    return inner if inner in ROOMS else parts[0] if parts else PACKAGE
 
 
 def _rank(module: str) -> int:

@@ -14,12 +14,13 @@ from typing import NoReturn, TypeVar
 from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, decompress
 from packyard.bundle.manifest import ShippedUseCase
-from packyard.channel import envelope, head, index, nodes
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import POINTER, TYPE
-from packyard.channel.keys import NOBODY
+from packyard.channel.index import head, index, nodes
+from packyard.channel.index.head import POINTER, TYPE
 from packyard.channel.stores import Promises, Store
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.files.regular import LIMIT

@@ -22,11 +22,13 @@ from channel import servers
 from channel.examples import bundle
 from channel.servers import Script
 from packyard.bundle import Bundle, record
-from packyard.channel import envelope, flat, nodes, publish
+from packyard.channel import publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import POINTER, TYPE
-from packyard.channel.keys import NOBODY
+from packyard.channel.index import flat, nodes
+from packyard.channel.index.head import POINTER, TYPE
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY
 from packyard.digest import Digest
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]

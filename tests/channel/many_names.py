@@ -19,13 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from packyard.bundle.reference import Reference
-from packyard.channel import head, index
-from packyard.channel.choose import choose
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import Index, Release
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
-from packyard.channel.search import search
+from packyard.channel.index import head, index
+from packyard.channel.index.choose import choose
+from packyard.channel.index.index import Index, Release
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
+from packyard.channel.index.search import search
 from packyard.channel.stores import NotFoundError, Promises
 from packyard.digest import Digest
 

@@ -10,15 +10,15 @@ import pytest
 import real
 from channel.examples import bundle
 from packyard.bundle.bundle import Bundle
-from packyard.channel.bundle_address import BundleAddress
 from packyard.channel.checksum import line
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import Fetched, Fetching, opened_at
-from packyard.channel.keys import SigningKey, Trust
-from packyard.channel.provenance import Provenance
+from packyard.channel.fetching.address import BundleAddress
+from packyard.channel.fetching.fetch import Fetched, Fetching, opened_at
 from packyard.channel.stores import Store, open_store
 from packyard.channel.stores.oci import ArtifactAddress
 from packyard.channel.stores.oci.store import OCIStore
+from packyard.channel.trust.keys import SigningKey, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, UnavailableError
 

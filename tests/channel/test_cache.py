@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from packyard.channel.cache import Cache
+from packyard.channel.fetching.cache import Cache
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, UnavailableError
 

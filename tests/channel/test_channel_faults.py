@@ -22,15 +22,17 @@ import faults
 import sample
 from channel.buckets import BUCKET, BucketServer
 from channel.examples import FailingStore, bundle
-from packyard.channel import fetch, fsck, index, lease, open_store, pending, publish, trial
-from packyard.channel.close import close
+from packyard.channel import fetch, open_store, publish
 from packyard.channel.entry import bundle_key
-from packyard.channel.promote import promote
-from packyard.channel.prune import prune
-from packyard.channel.reindex import reindex
+from packyard.channel.index import index, lease, pending, trial
+from packyard.channel.publishing import fsck
+from packyard.channel.publishing.close import close
+from packyard.channel.publishing.promote import promote
+from packyard.channel.publishing.prune import prune
+from packyard.channel.publishing.reindex import reindex
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.yank import yank
 from packyard.errors import PackyardError, UnavailableError
 
 #: Publishers, each with bundles of its own, and bundles that they all publish.

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from channel.servers import Script, answer, answering, for_ever
-from packyard.channel.cache import Cache
-from packyard.channel.download import Wanted, download
+from packyard.channel.fetching.cache import Cache
+from packyard.channel.fetching.download import Wanted, download
 from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.http import HTTPStore
 from packyard.digest import Digest
@@ -172,7 +172,7 @@ SMALL = """
 import resource, sys
 from pathlib import Path
 from channel.test_download import WANTED, downloaded
-from packyard.channel.cache import Cache
+from packyard.channel.fetching.cache import Cache
 from packyard.errors import UnavailableError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from packyard.bundle import record
-from packyard.channel import envelope
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import IntegrityError
 
 TYPE = "application/vnd.in-toto+json"

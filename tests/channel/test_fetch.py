@@ -10,9 +10,9 @@ import pytest
 from channel.examples import bundle, list_otherwise, lose_index
 from packyard.bundle.archive import compress, pack
 from packyard.channel import fetch, publish
-from packyard.channel.head import POINTER
-from packyard.channel.keys import SigningKey, Trust
+from packyard.channel.index.head import POINTER
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, UnavailableError
 

@@ -14,17 +14,20 @@ import pytest
 import real
 import sample
 from channel.examples import OvertakenStore, bundle, entry, lose_index
-from packyard.channel import fetch, fsck, head, index, lease, nodes, pending, provenance, publish, sbom
-from packyard.channel.close import close
+from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.nodes import Nodes
-from packyard.channel.provenance import Provenance
-from packyard.channel.prune import prune, reach
-from packyard.channel.reindex import reindex
+from packyard.channel.index import head, index, lease, nodes, pending
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.tree import Node
+from packyard.channel.publishing import fsck
+from packyard.channel.publishing.close import close
+from packyard.channel.publishing.prune import prune, reach
+from packyard.channel.publishing.reindex import reindex
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.tree import Node
-from packyard.channel.yank import yank
+from packyard.channel.trust import provenance, sbom
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from channel.examples import CountingStore
-from packyard.channel import envelope, head
-from packyard.channel.head import Head, Memory
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.index import head
+from packyard.channel.index.head import Head, Memory
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError
 

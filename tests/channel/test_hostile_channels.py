@@ -25,13 +25,14 @@ from channel.hostile import FILES, Grammar
 from channel.servers import answering
 from packyard.bundle.archive import Member, pack
 from packyard.bundle.reference import Reference
-from packyard.channel import fetch, flat, index
-from packyard.channel.choose import choose
-from packyard.channel.head import POINTER, Head
-from packyard.channel.keys import NOBODY
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
+from packyard.channel import fetch
+from packyard.channel.index import flat, index
+from packyard.channel.index.choose import choose
+from packyard.channel.index.head import POINTER, Head
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust.keys import NOBODY
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, UnavailableError
 from running import environment

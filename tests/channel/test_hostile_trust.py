@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from channel.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
 from packyard.bundle import record
-from packyard.channel import configuration, envelope
-from packyard.channel.keyring import TrustedKey
-from packyard.channel.keys import NOBODY, PublicKey, SigningKey
-from packyard.channel.provenance import PAYLOAD_TYPE, Provenance
-from packyard.channel.verify import verify_bundle
+from packyard.channel import configuration
+from packyard.channel.fetching.verify import verify_bundle
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keyring import TrustedKey
+from packyard.channel.trust.keys import NOBODY, PublicKey, SigningKey
+from packyard.channel.trust.provenance import PAYLOAD_TYPE, Provenance
 from packyard.errors import InputError, IntegrityError
 
 EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "300"))

@@ -9,15 +9,16 @@ import pytest
 
 from channel.examples import bundle
 from channel.test_provenance import KEY, OTHER, TRUST
-from packyard.channel import head, index, pending, provenance
-from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
-from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.provenance import Provenance
-from packyard.channel.publish import join, publish
-from packyard.channel.reindex import reindex
+from packyard.channel.index import head, index, pending
+from packyard.channel.publishing.close import close
+from packyard.channel.publishing.publish import join, publish
+from packyard.channel.publishing.reindex import reindex
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.yank import yank
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import NOBODY, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.errors import IntegrityError
 
 EVIL = bundle("evil", "6.6.6")

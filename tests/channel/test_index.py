@@ -15,15 +15,16 @@ import real
 from channel.examples import CountingStore, OvertakenStore, bundle, entry, write_head
 from packyard.bundle import record
 from packyard.bundle.reference import Reference
-from packyard.channel import fetch, flat, head, index, nodes, publish
-from packyard.channel.choose import choose
+from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import Index, Release
-from packyard.channel.keys import SigningKey, Trust
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
+from packyard.channel.index import flat, head, index, nodes
+from packyard.channel.index.choose import choose
+from packyard.channel.index.index import Index, Release
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
 from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.directory import DirectoryStore
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 

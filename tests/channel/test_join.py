@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from channel.examples import FailingStore, bundle
-from packyard.channel import index, pending, publish
-from packyard.channel.head import POINTER
-from packyard.channel.publish import join, missing, preview
+from packyard.channel import publish
+from packyard.channel.index import index, pending
+from packyard.channel.index.head import POINTER
+from packyard.channel.publishing.publish import join, missing, preview
 from packyard.channel.stores import Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.errors import ConflictError, UnavailableError

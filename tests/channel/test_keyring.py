@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from packyard.channel.keyring import Keyring
-from packyard.channel.keys import SigningKey
+from packyard.channel.trust.keyring import Keyring
+from packyard.channel.trust.keys import SigningKey
 from packyard.errors import ConflictError, InputError
 
 ADDRESS = "https://models.example.com"

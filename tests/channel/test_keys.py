@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from packyard.channel.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+from packyard.channel.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
 from packyard.errors import InputError
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))

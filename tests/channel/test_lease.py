@@ -13,7 +13,8 @@ import pytest
 
 from channel.buckets import BUCKET, BucketServer
 from channel.examples import FailingStore, bundle
-from packyard.channel import fetch, index, lease, open_store, publish, trial
+from packyard.channel import fetch, open_store, publish
+from packyard.channel.index import index, lease, trial
 from packyard.channel.stores import Promises, Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest

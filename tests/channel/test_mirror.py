@@ -15,17 +15,19 @@ from channel.examples import FailingStore, bundle
 from channel.servers import answering, files
 from packyard.bundle import Manifest, build
 from packyard.bundle.archive import Member
-from packyard.channel import fetch, fsck, index, lease, publish
-from packyard.channel import mirror as mirrors
+from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import Fetching
-from packyard.channel.keys import SigningKey, Trust
-from packyard.channel.mirror import chosen, image_list, mirror
-from packyard.channel.provenance import Provenance
+from packyard.channel.fetching.fetch import Fetching
+from packyard.channel.index import index, lease
+from packyard.channel.publishing import fsck
+from packyard.channel.publishing import mirror as mirrors
+from packyard.channel.publishing.mirror import chosen, image_list, mirror
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores import Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.stores.http import HTTPStore
-from packyard.channel.yank import yank
+from packyard.channel.trust.keys import SigningKey, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from running import done, packyard
 

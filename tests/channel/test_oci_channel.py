@@ -11,7 +11,8 @@ import pytest
 
 import real
 from channel.examples import bundle
-from packyard.channel import fetch, index, open_store, publish
+from packyard.channel import fetch, open_store, publish
+from packyard.channel.index import index
 from packyard.channel.stores.oci import ArtifactAddress, bundle_at
 from packyard.errors import ConflictError
 

@@ -8,12 +8,14 @@ import pytest
 
 from channel.examples import bundle, compressed_otherwise
 from channel.test_fsck import BUNDLES, KEY, TRUSTED, attest
-from packyard.channel import fetch, fsck, index, publish
-from packyard.channel.keys import SigningKey, Trust
-from packyard.channel.promote import promote
+from packyard.channel import fetch, publish
+from packyard.channel.fetching.verify import Proof
+from packyard.channel.index import index
+from packyard.channel.publishing import fsck
+from packyard.channel.publishing.promote import promote
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.verify import Proof
-from packyard.channel.yank import yank
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.errors import ConflictError, InputError, IntegrityError
 
 OWN = SigningKey.new()

@@ -18,10 +18,10 @@ import real
 from channel.examples import bundle, compressed_otherwise
 from packyard import __version__
 from packyard.bundle import record
-from packyard.channel import envelope, provenance, sbom
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.provenance import PAYLOAD_TYPE, Provenance, Source
-from packyard.channel.verify import verify_bundle
+from packyard.channel.fetching.verify import verify_bundle
+from packyard.channel.trust import envelope, provenance, sbom
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
+from packyard.channel.trust.provenance import PAYLOAD_TYPE, Provenance, Source
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 from packyard.source.revision import Revision

@@ -15,8 +15,9 @@ from channel.examples import FailingStore, bundle, compressed_otherwise, lose_in
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import build
 from packyard.bundle.manifest import Manifest
-from packyard.channel import fetch, index, lease, nodes, pending, publish
+from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
+from packyard.channel.index import index, lease, nodes, pending
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from channel.examples import bundle
-from packyard.channel import fetch, index, publish
+from packyard.channel import fetch, publish
 from packyard.channel.entry import bundle_key
-from packyard.channel.head import POINTER
+from packyard.channel.index import index
+from packyard.channel.index.head import POINTER
 from packyard.channel.stores import NotFoundError
 from packyard.channel.stores.directory import DirectoryStore
 

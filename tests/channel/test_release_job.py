@@ -18,9 +18,11 @@ import pytest
 import sample
 import tiny
 from channel.buckets import BUCKET, BucketServer
-from packyard.channel import index, open_store, pending, provenance
-from packyard.channel.keys import NOBODY, SigningKey
+from packyard.channel import open_store
+from packyard.channel.index import index, pending
 from packyard.channel.stores import PROBES, Store
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import NOBODY, SigningKey
 from running import COMMAND, environment, programs_dir
 from usecases import PACKAGES, shipped
 from work.test_dask import scheduling, working

@@ -8,9 +8,11 @@ import pytest
 
 from channel.examples import bundle
 from packyard.bundle.reference import Reference
-from packyard.channel import cache, fetch, index, publish
-from packyard.channel.fetch import Fetching, opened
-from packyard.channel.remembered import RememberedStore
+from packyard.channel import fetch, publish
+from packyard.channel.fetching import cache
+from packyard.channel.fetching.fetch import Fetching, opened
+from packyard.channel.index import index
+from packyard.channel.index.remembered import RememberedStore
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
@@ -124,7 +126,7 @@ def test_an_index_of_today_that_is_older_than_the_remembered_one_is_refused_offl
     channel: Switched, tmp_path: Path
 ) -> None:
     """What is remembered of the head and what is remembered of the channel are two memories; both are kept."""
-    from packyard.channel.head import Memory
+    from packyard.channel.index.head import Memory
 
     memory = Memory(file=tmp_path / "head.json")
     index.read(remembered(channel, tmp_path), memory=memory)

@@ -12,7 +12,7 @@ from typing import Any
 from channel.examples import bundle, compressed_otherwise
 from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member
-from packyard.channel import sbom
+from packyard.channel.trust import sbom
 from packyard.digest import Digest
 
 IMAGES = {

@@ -8,11 +8,11 @@ import pytest
 
 from channel import many_names
 from channel.examples import CountingStore
-from packyard.channel import index, words
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import Index
-from packyard.channel.nodes import Nodes
-from packyard.channel.search import MOST, search
+from packyard.channel.index import index, words
+from packyard.channel.index.index import Index
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.search import MOST, search
 from packyard.digest import Digest
 from packyard.errors import InputError
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from packyard.channel import tree
-from packyard.channel.tree import Node
+from packyard.channel.index import tree
+from packyard.channel.index.tree import Node
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError
 

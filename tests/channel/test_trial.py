@@ -9,7 +9,8 @@ import pytest
 
 from channel.buckets import BUCKET, BucketServer
 from channel.examples import bundle
-from packyard.channel import index, open_store, publish, trial
+from packyard.channel import open_store, publish
+from packyard.channel.index import index, trial
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.errors import ConflictError
 

@@ -10,12 +10,12 @@ import pytest
 
 from channel.examples import bundle
 from channel.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
-from packyard.channel import index
-from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.provenance import Provenance
-from packyard.channel.publish import publish
+from packyard.channel.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.channel.index import index
+from packyard.channel.publishing.publish import publish
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.channel.trust.keys import NOBODY, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.errors import InputError, IntegrityError
 from packyard.source.revision import Revision
 
@@ -157,7 +157,7 @@ def test_a_link_in_the_place_of_a_file_is_changed_whatever_it_leads_to(tmp_path:
 
 
 def test_a_folder_with_very_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("packyard.channel.verify._MOST", 3)
+    monkeypatch.setattr("packyard.channel.fetching.verify._MOST", 3)
     for number in range(5):
         (tmp_path / str(number)).touch()
     with pytest.raises(InputError, match="has more than 3 files"):

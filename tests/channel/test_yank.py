@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from channel.examples import FailingStore, bundle
-from packyard.channel import fetch, index, publish
-from packyard.channel.close import close
-from packyard.channel.keys import SigningKey, Trust
+from packyard.channel import fetch, publish
+from packyard.channel.index import index
+from packyard.channel.publishing.close import close
+from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
-from packyard.channel.yank import yank
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 
 KEY = SigningKey.new()

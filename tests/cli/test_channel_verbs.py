@@ -10,7 +10,8 @@ import pytest
 
 import tiny
 from channel.examples import bundle, list_otherwise
-from packyard.channel import index, open_store, publish
+from packyard.channel import open_store, publish
+from packyard.channel.index import index
 from running import done, packyard
 
 

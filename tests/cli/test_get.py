@@ -14,7 +14,7 @@ import pytest
 from channel.examples import bundle
 from channel.servers import Script, answer, answering
 from packyard.bundle import lock
-from packyard.channel.publish import publish
+from packyard.channel.publishing.publish import publish
 from packyard.channel.stores.directory import DirectoryStore
 from running import done, environment, packyard
 

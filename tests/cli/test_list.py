@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from packyard.channel import index, stores
+from packyard.channel import stores
 from packyard.channel.entry import IndexEntry
+from packyard.channel.index import index
 from packyard.digest import Digest
 from running import done, packyard
 from usecases import PACKAGES

@@ -15,8 +15,9 @@ import pytest
 
 import reading
 import tiny
-from packyard.channel import index, open_store, pending
-from packyard.channel.keys import NOBODY, SigningKey
+from packyard.channel import open_store
+from packyard.channel.index import index, pending
+from packyard.channel.trust.keys import NOBODY, SigningKey
 from running import COMMAND, done, environment, packyard
 
 NAMES = ("p", "q", "r")

@@ -11,9 +11,9 @@ import pytest
 
 import tiny
 from packyard.bundle import Bundle
-from packyard.channel import sbom
-from packyard.channel.keys import SigningKey
-from packyard.channel.provenance import Provenance
+from packyard.channel.trust import sbom
+from packyard.channel.trust.keys import SigningKey
+from packyard.channel.trust.provenance import Provenance
 from packyard.digest import Digest
 from packyard.source import revision
 from packyard.source.revision import Revision

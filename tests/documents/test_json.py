@@ -11,7 +11,7 @@ import pytest
 
 import real
 from documents import pages
-from packyard.channel.keys import SigningKey
+from packyard.channel.trust.keys import SigningKey
 from running import done, packyard
 
 NAME = "mnist-fp32-training-k8s"

@@ -13,8 +13,10 @@ import yaml
 
 import real
 import tiny
-from packyard.channel import index, open_store, provenance
-from packyard.channel.keys import SigningKey, Trust
+from packyard.channel import open_store
+from packyard.channel.index import index
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import SigningKey, Trust
 from running import environment, programs_dir
 
 RECIPES = real.REPOSITORY / "docs" / "recipes"

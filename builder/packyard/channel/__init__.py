@@ -10,9 +10,9 @@ writes, and by a `lease` on stores that cannot promise that one of many writers 
 """
 
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import fetch
-from packyard.channel.index import Index
-from packyard.channel.publish import publish
+from packyard.channel.fetching.fetch import fetch
+from packyard.channel.index.index import Index
+from packyard.channel.publishing.publish import publish
 from packyard.channel.stores import Store, open_store
 
 __all__ = ["Index", "IndexEntry", "Store", "fetch", "open_store", "publish"]

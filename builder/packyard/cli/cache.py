@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.channel.cache import Cache as BundleCache
+from packyard.channel.fetching.cache import Cache as BundleCache
 from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.cli.channels import bundle_cache, index_cache

@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from packyard.channel import stores
-from packyard.channel.cache import LIMIT
-from packyard.channel.cache import Cache as BundleCache
 from packyard.channel.configuration import identity
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import Fetching
-from packyard.channel.remembered import RememberedStore
+from packyard.channel.fetching.cache import LIMIT
+from packyard.channel.fetching.cache import Cache as BundleCache
+from packyard.channel.fetching.fetch import Fetching
+from packyard.channel.index.remembered import RememberedStore
 from packyard.channel.stores import Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.cli import output, settings, state

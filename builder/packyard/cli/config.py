@@ -59,6 +59,6 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
 
 
 def _limit() -> Setting:
-    from packyard.channel.cache import LIMIT
+    from packyard.channel.fetching.cache import LIMIT
 
     return Setting(str(LIMIT), _DEFAULT)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from packyard.channel import fsck
-from packyard.channel.prune import prune
+from packyard.channel.publishing import fsck
+from packyard.channel.publishing.prune import prune
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel

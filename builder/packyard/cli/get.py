@@ -29,7 +29,7 @@ from packyard.errors import InputError, Problem, UnavailableError, UsageError, o
 
 if TYPE_CHECKING:
     from packyard.channel.entry import Identified
-    from packyard.channel.fetch import Fetched
+    from packyard.channel.fetching.fetch import Fetched
     from packyard.cli.settings import Setting
 
 #: A package that was fetched, as JSON, and what is said of it.
@@ -97,7 +97,7 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 def _fetched(
     channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
 ) -> Row:
-    from packyard.channel.fetch import opened
+    from packyard.channel.fetching.fetch import opened
     from packyard.cli.channels import fetching, open_to_read
 
     store = open_to_read(channel.value)
@@ -109,8 +109,8 @@ def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
     """Fetch the bundle at an address of its own; None for a name."""
     if "://" not in arguments.reference:
         return None
-    from packyard.channel.bundle_address import BundleAddress
-    from packyard.channel.fetch import opened_at
+    from packyard.channel.fetching.address import BundleAddress
+    from packyard.channel.fetching.fetch import opened_at
     from packyard.cli.channels import fetching, open_channel
 
     if arguments.channel is not None:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from packyard.channel.keyring import Keyring, TrustedKey
-from packyard.channel.keys import LIMIT
+from packyard.channel.trust.keyring import Keyring, TrustedKey
+from packyard.channel.trust.keys import LIMIT
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
 from packyard.errors import UsageError
@@ -82,7 +82,7 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.find(arguments.what)
     if arguments.within:
-        from packyard.channel import index
+        from packyard.channel.index import index
         from packyard.cli.channels import open_channel
 
         index.revoke(

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
-    from packyard.channel import index
+    from packyard.channel.index import index
     from packyard.cli import settings
     from packyard.cli.channels import open_channel
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.channel.mirror import image_list, mirror
+from packyard.channel.publishing.mirror import image_list, mirror
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
 from packyard.cli.channels import fetching, open_channel, show_copied

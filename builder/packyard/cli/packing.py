@@ -12,11 +12,11 @@ from pathlib import Path
 
 from packyard.build import catalogue
 from packyard.bundle.bundle import Bundle
-from packyard.channel import provenance, sbom
 from packyard.channel.entry import IndexEntry
-from packyard.channel.keys import SigningKey
-from packyard.channel.provenance import Provenance, Source
-from packyard.channel.publish import Attest, Packed
+from packyard.channel.publishing.publish import Attest, Packed
+from packyard.channel.trust import provenance, sbom
+from packyard.channel.trust.keys import SigningKey
+from packyard.channel.trust.provenance import Provenance, Source
 from packyard.cli import fanout, output
 from packyard.digest import Digest
 from packyard.source import revision

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.channel.promote import promote
+from packyard.channel.publishing.promote import promote
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
 from packyard.cli.channels import open_channel, show_copied

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.bundle import reference
-from packyard.channel import head
-from packyard.channel.close import close
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import Memory
-from packyard.channel.keys import SigningKey, Trust
-from packyard.channel.publish import Packed, join, missing, preview, publish
+from packyard.channel.index import head
+from packyard.channel.index.head import Memory
+from packyard.channel.publishing.close import close
+from packyard.channel.publishing.publish import Packed, join, missing, preview, publish
 from packyard.channel.stores import Store
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, packing, settings, signing, sources
 from packyard.cli.channels import open_channel, row

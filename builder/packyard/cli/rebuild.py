@@ -20,7 +20,7 @@ from packyard.build.built import Built
 from packyard.build.catalogue import Packing, Settings
 from packyard.bundle import archive
 from packyard.bundle.bundle import Bundle
-from packyard.channel.provenance import Provenance, installed_libraries
+from packyard.channel.trust.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, sources
 from packyard.cli.verify import verify_file

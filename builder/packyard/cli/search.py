@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.channel import index
-from packyard.channel.search import MOST, search
+from packyard.channel.index import index
+from packyard.channel.index.search import MOST, search
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from packyard.channel import configuration
 from packyard.channel.configuration import Configuration
-from packyard.channel.head import Memory
-from packyard.channel.keyring import Keyring
-from packyard.channel.keys import NOBODY, Trust
+from packyard.channel.index.head import Memory
+from packyard.channel.trust.keyring import Keyring
+from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.cli import state
 from packyard.digest import Digest
 from packyard.errors import InputError, Problem, UnavailableError

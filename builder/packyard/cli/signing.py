@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from packyard.channel.keys import SigningKey, is_encrypted
+from packyard.channel.trust.keys import SigningKey, is_encrypted
 from packyard.cli import output, settings
 from packyard.errors import UsageError
 

@@ -19,14 +19,15 @@ from packyard.bundle import manifest
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
-from packyard.channel import index, sbom
-from packyard.channel.choose import choose
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import get as fetch_entry
-from packyard.channel.head import Head
-from packyard.channel.keys import Trust
+from packyard.channel.fetching.fetch import get as fetch_entry
+from packyard.channel.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.channel.index import index
+from packyard.channel.index.choose import choose
+from packyard.channel.index.head import Head
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.channel.trust import sbom
+from packyard.channel.trust.keys import Trust
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
 from packyard.cli.channels import open_channel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.channel.yank import yank
+from packyard.channel.publishing.yank import yank
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
 from packyard.cli.channels import open_channel, row

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from packyard.bundle import record
 from packyard.bundle.record import FaultError, Record
-from packyard.channel.keys import SigningKey, Trust
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.errors import IntegrityError, Problem
 
 _MOST = 16  # signatures

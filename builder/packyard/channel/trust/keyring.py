@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.channel.configuration import identity
-from packyard.channel.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+from packyard.channel.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError, suggest
 from packyard.files import atomic, regular

@@ -19,14 +19,14 @@ from zlib import ZLIB_RUNTIME_VERSION
 from packyard import __version__
 from packyard.bundle import record, reference
 from packyard.bundle.record import FaultError, Record, checked, list_of, text
-from packyard.channel import envelope
 from packyard.channel.entry import Identified, bundle_key
+from packyard.channel.trust import envelope
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
 if TYPE_CHECKING:
     from packyard.bundle.bundle import Bundle
-    from packyard.channel.keys import SigningKey, Trust
+    from packyard.channel.trust.keys import SigningKey, Trust
     from packyard.source.revision import Revision
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"

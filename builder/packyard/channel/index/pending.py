@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from packyard.bundle import record
-from packyard.channel import envelope
 from packyard.channel.entry import IndexEntry
-from packyard.channel.keys import SigningKey, Trust
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from packyard.bundle.reference import Reference
-from packyard.channel import index, provenance, sbom
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import get
-from packyard.channel.head import Head, Memory
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.publish import Status, publish
+from packyard.channel.fetching.fetch import get
+from packyard.channel.fetching.verify import Proof, verify_bundle
+from packyard.channel.index import index
+from packyard.channel.index.head import Head, Memory
+from packyard.channel.publishing.publish import Status, publish
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.verify import Proof, verify_bundle
+from packyard.channel.trust import provenance, sbom
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem
 
 

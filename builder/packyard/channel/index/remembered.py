@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from packyard.channel import nodes
+from packyard.channel.index import nodes
 from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, TooLongError
 from packyard.digest import Digest
 from packyard.errors import Problem, UnavailableError

@@ -23,12 +23,14 @@ from typing import Literal, TypeVar
 
 from packyard.bundle import archive, reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, head, index, lease, pending, provenance, trial
+from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import Memory
-from packyard.channel.index import Index
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.index import head, index, lease, pending, trial
+from packyard.channel.index.head import Memory
+from packyard.channel.index.index import Index
 from packyard.channel.stores import MissingStoreError, Store
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.files import regular

@@ -19,16 +19,18 @@ from packyard.bundle.bundle import Bundle
 from packyard.bundle.lock import Pin
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
-from packyard.channel import checksum, index, provenance
-from packyard.channel.bundle_address import BundleAddress
-from packyard.channel.cache import Cache
-from packyard.channel.choose import Choice, choose
-from packyard.channel.download import Wanted, download
+from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry, bundle_key
-from packyard.channel.head import Memory
-from packyard.channel.keys import NOBODY, Trust
+from packyard.channel.fetching.address import BundleAddress
+from packyard.channel.fetching.cache import Cache
+from packyard.channel.fetching.download import Wanted, download
+from packyard.channel.fetching.verify import Proof, verify_bundle, verify_listed
+from packyard.channel.index import index
+from packyard.channel.index.choose import Choice, choose
+from packyard.channel.index.head import Memory
 from packyard.channel.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
-from packyard.channel.verify import Proof, verify_bundle, verify_listed
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 

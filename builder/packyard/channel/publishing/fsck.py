@@ -11,31 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from packyard.bundle import reference
-from packyard.channel import (
-    checksum,
-    close,
-    flat,
-    head,
-    index,
-    lease,
-    nodes,
-    pending,
-    provenance,
-    reindex,
-    sbom,
-    tree,
-    trial,
-)
-from packyard.channel import yank as yanks
+from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import Head
-from packyard.channel.index import Index, Release
-from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
-from packyard.channel.prune import LEFT, unreached
+from packyard.channel.index import flat, head, index, lease, nodes, pending, tree, trial
+from packyard.channel.index.head import Head
+from packyard.channel.index.index import Index, Release
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
+from packyard.channel.index.tree import Node
+from packyard.channel.publishing import close, reindex
+from packyard.channel.publishing import yank as yanks
+from packyard.channel.publishing.prune import LEFT, unreached
 from packyard.channel.stores import PROBES, NotFoundError, Store, TooLongError
-from packyard.channel.tree import Node
+from packyard.channel.trust import provenance, sbom
+from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from packyard.bundle import record, reference
 from packyard.bundle.record import Record
 from packyard.bundle.reference import Reference
-from packyard.channel import envelope, head, index, lease, trial
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import Memory
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index.head import Memory
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, shown
 

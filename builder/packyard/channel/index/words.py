@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from packyard.channel.package import Package
+    from packyard.channel.index.package import Package
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 40  # characters of a word

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from packyard.channel import tree, words
-from packyard.channel.index import Index
-from packyard.channel.package import Package
+from packyard.channel.index import tree, words
+from packyard.channel.index.index import Index
+from packyard.channel.index.package import Package
 from packyard.errors import InputError, Problem
 
 #: Packages that are shown at most, and words that may be asked for.

@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from packyard.channel import tree
-from packyard.channel.package import Package
+from packyard.channel.index import tree
+from packyard.channel.index.package import Package
+from packyard.channel.index.tree import Node
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store, TooLongError
-from packyard.channel.tree import Node
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from packyard.channel import head, index, lease, nodes, pending, tree, trial
-from packyard.channel.head import Head
-from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.nodes import Nodes
+from packyard.channel.index import head, index, lease, nodes, pending, tree, trial
+from packyard.channel.index.head import Head
+from packyard.channel.index.nodes import Nodes
 from packyard.channel.stores import PROBES, NotFoundError, Store
+from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, Problem
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from packyard.bundle import record
-from packyard.channel import flat, head
+from packyard.channel.index import flat, head
 from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, probe, trusting
 from packyard.errors import ConflictError
 

@@ -13,15 +13,18 @@ from itertools import groupby
 
 from packyard.bundle import reference
 from packyard.bundle.bundle import Bundle
-from packyard.channel import checksum, close, flat, head, index, lease, provenance, tree, trial, yank
+from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry, bundle_key
-from packyard.channel.head import Head, Memory, Remembered
-from packyard.channel.index import Index, Release
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
+from packyard.channel.index import flat, head, index, lease, tree, trial
+from packyard.channel.index.head import Head, Memory, Remembered
+from packyard.channel.index.index import Index, Release
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
+from packyard.channel.index.tree import Node
+from packyard.channel.publishing import close, yank
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.tree import Node
+from packyard.channel.trust import provenance
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 

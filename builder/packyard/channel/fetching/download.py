@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, cast
 
 from packyard.bundle.archive import LIMITS
-from packyard.channel.cache import Cache
+from packyard.channel.fetching.cache import Cache
 from packyard.channel.stores import PATIENCE, NotFoundError, Store
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem, UnavailableError

@@ -16,13 +16,13 @@ from pathlib import Path
 from packyard.bundle import manifest
 from packyard.bundle.archive import LIMITS
 from packyard.bundle.manifest import Manifest
-from packyard.channel import provenance
 from packyard.channel.entry import Identified, IndexEntry
-from packyard.channel.envelope import Opened
-from packyard.channel.head import Head
-from packyard.channel.keys import NOBODY, Trust
-from packyard.channel.provenance import Provenance
+from packyard.channel.index.head import Head
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.trust import provenance
+from packyard.channel.trust.envelope import Opened
+from packyard.channel.trust.keys import NOBODY, Trust
+from packyard.channel.trust.provenance import Provenance
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
 from packyard.files import regular

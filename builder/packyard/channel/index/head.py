@@ -18,10 +18,10 @@ from pathlib import Path
 
 from packyard.bundle import record
 from packyard.bundle.record import FaultError, Record
-from packyard.channel import envelope
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.index.tree import Node
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
-from packyard.channel.tree import Node
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.files import atomic, regular

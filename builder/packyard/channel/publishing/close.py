@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from packyard.bundle import record, reference
-from packyard.channel import envelope, head, index, lease, trial
-from packyard.channel.head import Memory
-from packyard.channel.keys import NOBODY, SigningKey, Trust
+from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index.head import Memory
 from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.trust import envelope
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import IntegrityError, Problem
 
 FOLDER = "index/closed/"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from packyard.bundle import reference
 from packyard.bundle.reference import LATEST, Reference
 from packyard.channel.entry import IndexEntry
-from packyard.channel.package import Package
+from packyard.channel.index.package import Package
 from packyard.errors import InputError, Problem
 
 

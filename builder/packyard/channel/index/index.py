@@ -22,14 +22,14 @@ from itertools import islice
 from packyard.bundle import record as json_record
 from packyard.bundle import reference
 from packyard.bundle.record import FaultError
-from packyard.channel import flat, lease, spill, tree, trial, words
-from packyard.channel import head as heads
 from packyard.channel.entry import IndexEntry
-from packyard.channel.head import Head, Memory
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.nodes import Nodes
-from packyard.channel.package import Package
+from packyard.channel.index import flat, lease, spill, tree, trial, words
+from packyard.channel.index import head as heads
+from packyard.channel.index.head import Head, Memory
+from packyard.channel.index.nodes import Nodes
+from packyard.channel.index.package import Package
 from packyard.channel.stores import MissingStoreError, NotFoundError, Store
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 

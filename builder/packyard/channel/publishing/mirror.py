@@ -15,19 +15,20 @@ from tempfile import TemporaryDirectory
 
 from packyard.bundle import bundle as bundles
 from packyard.bundle.reference import Reference
-from packyard.channel import head, index, lease, promote, trial, yank
-from packyard.channel.cache import Cache
-from packyard.channel.choose import choose
-from packyard.channel.download import Wanted, download
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetch import Fetching
-from packyard.channel.head import Memory
-from packyard.channel.index import Index
-from packyard.channel.keys import NOBODY, SigningKey, Trust
-from packyard.channel.package import Package
-from packyard.channel.publish import Packed, Status, publish
+from packyard.channel.fetching.cache import Cache
+from packyard.channel.fetching.download import Wanted, download
+from packyard.channel.fetching.fetch import Fetching
+from packyard.channel.fetching.verify import verify_listed
+from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index.choose import choose
+from packyard.channel.index.head import Memory
+from packyard.channel.index.index import Index
+from packyard.channel.index.package import Package
+from packyard.channel.publishing import promote, yank
+from packyard.channel.publishing.publish import Packed, Status, publish
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.verify import verify_listed
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import ConflictError
 from packyard.kubernetes import images
 

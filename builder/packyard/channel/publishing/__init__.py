@@ -1,0 +1,1 @@
+"""What changes a channel, and what checks the whole of one."""
