@@ -298,4 +298,4 @@ def _path_problems(top: str, files: list[str]) -> list[Problem]:
 
 
 def _occupied(target_dir: Path) -> ConflictError:
-    return ConflictError(Problem("exists already", file=str(target_dir), hint="move it away, or unpack elsewhere"))
+    return ConflictError(Problem("exists already", file=str(target_dir), hint="move it away, or choose another folder"))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
+from packyard.cli import values as given
+from packyard.errors import UsageError
 from packyard.files.tree import Tree
+from packyard.render import every
 from packyard.render.render import render
 from packyard.yaml.node import Source
 
@@ -20,18 +26,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
     )
+    parser.add_argument("--values", metavar="FILE", help="render as if these were set; nothing in DIR changes")
+    parser.add_argument("--all", action="store_true", help="render every use case below DIR, into --out")
+    parser.add_argument("--out", metavar="NEW", help="with --all: a new directory, for a file for each use case")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
+    if bool(arguments.out) != arguments.all:
+        raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
     directory = directories.only(arguments.words, "render")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    rendered = render(directory, path=path)
-    if arguments.output == "json":
+    with _source(directory, arguments.values) as source:
+        if arguments.all:
+            files = every.write(every.render_all(source, path=path), Path(arguments.out))
+        else:
+            rendered = render(source, path=path)
+    if arguments.all and arguments.output == "json":
+        output.json_result([{"file": str(file)} for file in files])
+    elif arguments.all:
+        for file in files:
+            output.line(str(file))
+    elif arguments.output == "json":
         from packyard.render import objects
 
         output.json_result([item.root for item in objects.parse(Source("", rendered.decode()))])
-        return 0
-    output.data(rendered)
+    else:
+        output.data(rendered)
     return 0
+
+
+@contextmanager
+def _source(directory: Path, values: str | None) -> Iterator[Path]:
+    """Yield the directory to render: itself, or a copy with the values of a file."""
+    if values is None:
+        yield directory
+        return
+    with every.with_values(directory, given.read(values)) as copy:
+        yield copy

@@ -24,7 +24,7 @@ from pathlib import Path
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import InputError, Problem, UnavailableError, UsageError, refuse, shown
+from packyard.errors import InputError, Problem, UsageError, refuse, shown
 from packyard.files.tree import Tree
 from packyard.options import folder
 from packyard.setters.change import Beside, PackageChange, change_setters
@@ -55,7 +55,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
-    values = {name: texts for file in parsed.values.get("values", []) for name, texts in _read_values(file).items()}
+    values = {name: texts for file in parsed.values.get("values", []) for name, texts in _read(file).items()}
     values.update(_values(directory, words))
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
@@ -165,20 +165,10 @@ def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageErr
     return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
 
 
-def _read_values(file: str) -> dict[str, list[str]]:
-    """Read a values file; a pipe may be one, as the shell makes of ``<(…)``."""
-    from packyard.files.regular import LIMIT
-    from packyard.setters import valuesfile
+def _read(file: str) -> dict[str, list[str]]:
+    from packyard.cli import values  # most commands have no file
 
-    if file == "-":
-        data, file = output.read("values"), "stdin"
-    else:
-        try:
-            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
-                data = opened.read(LIMIT)
-        except OSError as error:
-            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    return {name: given.texts for name, given in valuesfile.parse(data, file).given.items()}
+    return values.read(file)
 
 
 def _document(change: PackageChange, beside: Beside | None) -> dict[str, object]:

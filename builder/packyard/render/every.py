@@ -1,0 +1,87 @@
+"""The use cases below a directory, rendered as if values were set in them; the directory itself stays as it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from packyard.bundle import archive
+from packyard.bundle.archive import Member
+from packyard.dataclass import replace
+from packyard.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.kubernetes import kustomization
+from packyard.options import folder as options
+from packyard.options.settings import reach
+from packyard.render.render import render
+from packyard.setters.change import change_setters
+
+Values = Mapping[str, Sequence[str]]
+
+
+def find(directory: Path) -> list[str]:
+    """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; options are none."""
+    found = []
+    for at, folders, files in os.walk(directory):
+        folders[:] = [name for name in folders if name != options.NAME and not name.startswith(".")]
+        if kustomization.names(files.__contains__):
+            folders.clear()
+            found.append(os.path.relpath(at, directory))
+    if not found:
+        raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
+    return sorted(found)
+
+
+def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
+    """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
+    rendered: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for use_case in find(directory):
+        try:
+            rendered[use_case] = render(directory / use_case, path=path)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(*problems)
+    return rendered
+
+
+@contextmanager
+def with_values(directory: Path, values: Values) -> Iterator[Path]:
+    """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
+
+    A value is set in every use case below that has the setter, and in the options that it has enabled.
+    """
+    package = options.package_of(directory)
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        copied = Path(os.path.realpath(folder), "package")
+        copy = copied / os.path.relpath(os.path.realpath(directory), package)
+        try:
+            shutil.copytree(package, copied, symlinks=True)
+        except (OSError, shutil.Error) as error:
+            raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
+        try:
+            change_setters(copy, values, recursive=True, beside=reach(copy, [*values], recursive=True))
+            yield copy
+        except PackyardError as error:
+            shown = os.path.relpath(package, os.path.realpath(directory))
+            raise type(error)(*(_renamed(each, copied, directory / shown) for each in error.problems)) from error
+
+
+def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
+    """Make a directory with a file for each use case, ``OUT/PATH.yaml``, in one step; it must not be there yet."""
+    named = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
+    archive.write(out_dir.name, (Member(path=path, data=data) for path, data in named.items()), out_dir.parent)
+    return [out_dir / path for path in named]
+
+
+def _renamed(problem: Problem, copied: Path, package: Path) -> Problem:
+    """Return a problem of the copy as one of the directory that was copied."""
+
+    def shown(text: str) -> str:
+        return text.replace(str(copied), os.path.normpath(package))
+
+    return replace(problem, message=shown(problem.message), file=shown(problem.file), hint=shown(problem.hint))

@@ -1,0 +1,86 @@
+"""Every use case of a package at once, and values that are set in a copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import optioned
+import running
+import tiny
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    return optioned.package(tmp_path)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def refused(*words: object) -> str:
+    code, out, err = tiny.run(*words)
+    assert (code, out) == (1, "")
+    return err
+
+
+def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nRUN_NAME: second\n")
+    before, out = files_of(package), tmp_path / "out"
+    printed = running.done("render", package, "--all", "--built-in", "--values", tmp_path / "values.yaml", "--out", out)
+    assert printed.splitlines() == [
+        str(out / f"{path}.yaml") for path in (optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume")
+    ]
+    assert files_of(package) == before
+    for path in (optioned.MULTI, optioned.SINGLE):
+        assert "workdisk" in (out / f"{path}.yaml").read_text()
+        assert "second" in (out / f"{path}.yaml").read_text()
+
+
+def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    use_case = package / optioned.SINGLE
+    as_if = running.done("render", use_case, "--built-in", "--values", tmp_path / "values.yaml")
+    running.done("set", use_case, "PVC_NAME=workdisk")
+    assert running.done("render", use_case, "--built-in") == as_if
+
+
+def test_values_reach_the_options_that_are_enabled(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nQUEUE_NAME: night\n")
+    running.done("enable", package / optioned.SINGLE, "queue")
+    printed = running.done("render", package / optioned.SINGLE, "--built-in", "--values", tmp_path / "values.yaml")
+    assert "night" in printed
+
+
+def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
+    problems = refused("render", package, "--all", "--built-in", "--out", tmp_path / "out")
+    assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
+        str(package / path) for path in (optioned.MULTI, optioned.SINGLE)
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_path: Path) -> None:
+    values = tmp_path / "values.yaml"
+    tiny.write(values, "WORKERS: many\n")
+    problem = refused("render", package / optioned.MULTI, "--values", values)
+    assert problem.startswith(f"{package / optioned.MULTI}/Krmfile:")
+    assert f"packyard set {package / optioned.MULTI} WORKERS" in problem
+    tiny.write(values, "WORKER: 2\n")
+    assert "did you mean 'WORKERS'" in refused(
+        "render", package, "--all", "--out", tmp_path / "out", "--values", values
+    )
+
+
+def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    tiny.write(tmp_path / "out" / "own.yaml", "mine")
+    words = ("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    assert "exists already" in refused(*words)
+    assert files_of(tmp_path / "out") == {"own.yaml": b"mine"}
+
+
+def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
+    assert "no use case here or below" in refused("render", tmp_path, "--all", "--out", tmp_path / "out")
