@@ -80,7 +80,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")
     (tmp_path / "values.yaml").write_text("{NFS_SERVER: 10.0.0.5, NFS_PATH: /exports}", "utf-8")
-    prefix, settings = use_case.parents[1], ("--values", tmp_path / "values.yaml")
+    nfs_volume, settings = use_case.parents[1] / "nfs-volume", ("--values", tmp_path / "values.yaml")
     results |= {
         "setters": run("setters", use_case),
         "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
@@ -89,9 +89,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "enable": run("enable", use_case, "queue"),
         "disable": run("disable", use_case, "queue"),
         "undo": run("undo", use_case),
-        "render --all": run(
-            "render", use_case.parents[1] / "nfs-volume", "--all", *settings, "--out", tmp_path / "all"
-        ),
+        "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
     }
     table = documented()
