@@ -13,10 +13,11 @@ from pathlib import Path
 from packyard.checks import parts
 from packyard.checks.finding import Finding, finding
 from packyard.checks.lint import lint, lint_catalogue
+from packyard.checks.rule import table
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources, state
 from packyard.dataclass import replace
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, suggest
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.kubernetes import kustomization
@@ -31,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     targets = "packages or folders (default: all packages of the workspace, otherwise the package here)"
     parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
+    explain = "print why a rule is there, with an example, or all rules; check nothing"
+    parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     shared.add_output(parser)
     sources.add_argument(parser)
     fanout.add_cache_argument(parser)
@@ -38,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
+    if arguments.explain is not None:
+        return _explain(arguments.explain)
     here = _workspace(arguments)
     folders = [target for target in arguments.targets if Path(target).is_dir()] if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
@@ -54,6 +59,25 @@ def run(arguments: argparse.Namespace) -> int:
     checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
     output.note(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
     return 1 if errors else 0
+
+
+def _explain(name: str) -> int:
+    rules = table()
+    if not name:
+        output.table(
+            ("RULE", "SEVERITY", "WHAT IS WRONG"),
+            [(each.name, each.severity, each.summary) for each in rules.values()],
+            prose=1,
+        )
+        return 0
+    if name not in rules:
+        hint = suggest(name, rules) or "packyard lint --explain lists all rules"
+        raise InputError(Problem(f"there is no rule {name!r}", hint=hint))
+    rule = rules[name]
+    fix = [f"--fix {rule.fix}."] if rule.fix else []
+    head = f"{rule.name} ({rule.severity}): {rule.summary}"
+    output.page("\n".join([head, "", rule.why, rule.hint, *fix, "", rule.example.rstrip("\n")]))
+    return 0
 
 
 def _find(

@@ -1,0 +1,61 @@
+"""The table of rules against the checks: every rule has a row, and every row's example has the fault that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import packyard
+from packyard.checks import parts
+from packyard.checks.finding import Finding, finding
+from packyard.checks.lint import lint_catalogue
+from packyard.checks.rule import Rule, table
+from packyard.kubernetes import schemas
+from packyard.kubernetes.kustomization import FILE
+from packyard.render.builtin import find_misfits
+from packyard.setters.krmfile import EMPTY
+from packyard.setters.packages import PackageFiles
+
+_ROOT = Path(packyard.__file__).parent
+#: Where findings are made, and facts that become findings.
+_PLACES = ("checks/*.py", "cli/lint.py", "kubernetes/schemas.py", "setters/refusal.py", "setters/rules/review.py")
+_NAMES = re.compile(
+    r'(?:\b(?:error|warning|find|finding|Fault)\(\s*"|yield "|\] = ")([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"'
+)
+_DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+
+
+def test_every_rule_that_a_check_yields_has_a_row_and_every_row_a_check() -> None:
+    texts = [file.read_text() for pattern in _PLACES for file in _ROOT.glob(pattern)]
+    assert {name for text in texts for name in _NAMES.findall(text)} == set(table())
+
+
+@pytest.mark.parametrize("rule", table().values(), ids=lambda rule: rule.name)
+def test_the_example_of_a_rule_has_its_fault_until_it_is_changed(rule: Rule, tmp_path: Path) -> None:
+    wrong = {item.severity for item in found(rule.files("-"), tmp_path / "wrong") if item.rule == rule.name}
+    assert wrong == {rule.severity}
+    assert [str(item) for item in found(rule.files("+"), tmp_path / "right") if item.rule == rule.name] == []
+
+
+def found(files: Mapping[str, str], folder: Path) -> list[Finding]:
+    """Lint an example as what its files are: parts of a workspace, use cases in folders, or one package."""
+    data = {path: text.encode() for path, text in files.items()}
+    if any(path.startswith(("bases/", "overlays/")) for path in data):
+        groups = ("bases/", "overlays/")
+        return list(parts.check(*({path: data[path] for path in data if path.startswith(each)} for each in groups)))
+    krmfile = data.pop("Krmfile", b"") or EMPTY
+    if krmfile.startswith(b"io.k8s.cli."):
+        krmfile = _DEFINITIONS + b"".join(b"    " + line for line in krmfile.splitlines(keepends=True))
+    for path, text in data.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text)
+    tops = {
+        path.partition("/")[0] + "/" if "/" in path and "Component" not in text else "" for path, text in files.items()
+    }
+    cases = [{path: text for path, text in data.items() if path.startswith(top)} for top in tops]
+    lints = lint_catalogue([PackageFiles(krmfile, case) for case in cases], judges=schemas.choose(("1.31",)))
+    misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
+    return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]
