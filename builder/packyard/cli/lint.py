@@ -67,7 +67,7 @@ def _explain(name: str) -> int:
         output.table(
             ("RULE", "SEVERITY", "WHAT IS WRONG"),
             [(each.name, each.severity, each.summary) for each in rules.values()],
-            prose=1,
+            wide=True,
         )
         return 0
     if name not in rules:
