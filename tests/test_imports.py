@@ -41,6 +41,7 @@ ROOMS = (
     "channel.publishing",
     "channel",
     "render",
+    "judging",
     "upgrade",
     "cluster",
     "cli",

@@ -86,7 +86,7 @@ def _find(
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     copies = [copy for folder in folders for copy in _copies(Path(folder))]
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
-    judging = _judges(here or built_in())
+    judging = judges_of(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
     if here and composed and not names:
         findings += _of_parts(here)
@@ -112,8 +112,8 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
     return here
 
 
-def _judges(workspace: Workspace) -> list[Judge]:
-    """Return the judges of the versions that the workspace lists; none without the packages that they need."""
+def judges_of(workspace: Workspace) -> list[Judge]:
+    """Return the judges of the versions that the workspace lists; none, and a warning, without what they need."""
     missing = judges.missing()
     if missing:
         output.warning(

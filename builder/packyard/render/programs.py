@@ -20,12 +20,18 @@ class Program:
     file: Path
     verb: str
 
-    def build(self, directory: Path) -> bytes:
-        """Build a directory and return the YAML that the program prints.
+    @property
+    def name(self) -> str:
+        """kustomize or kubectl."""
+        return self.file.name
+
+    def build(self, directory: Path, *, unrestricted: bool = False) -> bytes:
+        """Build a directory and return the YAML that the program prints; ``unrestricted``, its parts lie anywhere.
 
         Raises `InputError` with the program's words where it refuses, `UnavailableError` where it does not run.
         """
         command = [str(self.file), self.verb, str(directory.absolute())]
+        command += ["--load-restrictor", "LoadRestrictionsNone"] if unrestricted else []
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         except OSError as error:
@@ -33,8 +39,8 @@ class Program:
         if done.returncode:
             words = done.stderr.decode("utf-8", "replace").strip() or "it gave no reason"
             if done.returncode < 0:
-                raise UnavailableError(f"{self.file.name} {self.verb}: killed by signal {-done.returncode}: {words}")
-            raise InputError(Problem(f"{self.file.name} {self.verb}: {words}", file=str(directory)))
+                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-done.returncode}: {words}")
+            raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
         return done.stdout
 
 

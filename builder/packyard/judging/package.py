@@ -1,0 +1,109 @@
+"""All that `packyard test` asks of a source package.
+
+build       it composes and packs
+lint        nothing is wrong with what it is shipped as
+kustomize   each use case is what kustomize builds of its sources
+render      each use case renders once what is required has the value of its example
+server      an API server would take that (only if it is asked)
+README      each block of commands does what it is there for
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.build.assemble import assemble
+from packyard.build.composing import Composing
+from packyard.build.draft import README
+from packyard.bundle.bundle import Bundle
+from packyard.checks.lint import lint_catalogue
+from packyard.errors import PackyardError
+from packyard.judging import composed, readme, server
+from packyard.judging.verdict import Verdict
+from packyard.kubernetes.schemas import Judge
+from packyard.render import programs
+from packyard.render.render import render, unset
+from packyard.setters.change import change_setters
+from packyard.source import package as packages
+from packyard.source.workspace import Workspace
+
+_VERSION = "0.0.0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """Who is asked: programs on ``path``, schemas, and the API server of kubectl's current context."""
+
+    path: str
+    schemas: Sequence[Judge] = ()
+    is_server_asked: bool = False
+
+
+def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
+    """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
+    try:
+        bundle = assemble(workspace, name, _VERSION)
+        shipped = Composing(workspace.root_dir, None)(name).files
+    except PackyardError as error:
+        yield Verdict.of(name, "build", details=map(str, error.problems))
+        return
+    yield Verdict.of(name, "build")
+    errors = [each for each in lint_catalogue(shipped, judges=judges.schemas) if each.severity == "error"]
+    yield Verdict.of(name, "lint", details=map(str, errors))
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        for directory in ("use-cases", "readme"):
+            Path(folder, directory).mkdir()
+        yield from _use_cases(workspace, bundle, Path(folder, "use-cases"), judges)
+        yield from _readme(bundle, Path(folder), judges)
+
+
+def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
+    package = packages.read(workspace, bundle.name)
+    package_dir, program = bundle.unpack(folder) / workspace.prefix, programs.find(judges.path)
+    for use_case in package.use_cases:
+        directory = package_dir / use_case.path
+        if program:
+            try:
+                found = composed.differences(workspace, package, use_case, directory, program)
+            except PackyardError as error:
+                found = [str(each) for each in error.problems]
+            yield Verdict.of(package.name, "kustomize", use_case.path, details=found)
+        else:
+            reason = "neither kustomize nor kubectl is on PATH"
+            yield Verdict.skipped(package.name, "kustomize", use_case.path, reason)
+        yield from _rendered(package.name, use_case.path, directory, judges)
+
+
+def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
+    required = unset(directory)
+    if silent := [setter.name for setter in required if not setter.example]:
+        yield Verdict.skipped(name, "render", path, f"no example: {', '.join(silent)}")
+        return
+    try:
+        if required:
+            change_setters(directory, {setter.name: [setter.example or ""] for setter in required})
+        manifests = render(directory, path=judges.path)
+    except PackyardError as error:
+        yield Verdict.of(name, "render", path, details=map(str, error.problems))
+        return
+    yield Verdict.of(name, "render", path)
+    if judges.is_server_asked:
+        yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
+
+
+def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
+    """Type what the README tells, one block after the other, in one directory that holds the package."""
+    parent_dir = folder / "readme"
+    text = (bundle.unpack(parent_dir) / README).read_text("utf-8")
+    program = programs.find(judges.path)
+    programs_dir = readme.stand_ins(folder / "programs", program)
+    for block in readme.blocks(text):
+        where = f"line {block.line}"
+        if missing := readme.missing(block, program):
+            yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
+        else:
+            said = readme.run(block, parent_dir, programs_dir)
+            yield Verdict.of(bundle.name, README, where, details=[said] if said else [])
