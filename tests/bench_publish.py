@@ -19,8 +19,8 @@ from bench_catalogue import peak
 from channel import buckets
 from measuring import compare, process, void
 from packyard.channel import open_store, publish
-from packyard.channel.index import index
-from packyard.channel.publishing.publish import Packed
+from packyard.channel.index import stored
+from packyard.channel.publishing.upload import Packed
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 RCLONE = Path(sys.executable).with_name("rclone")
@@ -32,7 +32,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     root, same, served = workspaces.multiply(folder / "sources", copies), folder / "same", folder / "served"
     publishing = (PACKYARD, "publish", "--workspace", root, "--version", "1.0.0", "--to")
     process(*publishing, same)()
-    entries = index.read(open_store(str(same))).entries
+    entries = stored.read(open_store(str(same))).entries
     packed = [Packed(entry=entry, file=same / entry.key) for entry in entries]
     count = f"{len(packed):,} packages"
     served.mkdir()

@@ -6,7 +6,7 @@ import gzip
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -15,12 +15,13 @@ from packyard.bundle import Bundle, Manifest, build
 from packyard.bundle.archive import Member, decompress
 from packyard.bundle.manifest import ShippedUseCase
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import head, index, nodes
+from packyard.channel.index import head, nodes, stored
 from packyard.channel.index.head import POINTER, TYPE
+from packyard.channel.index.index import Index
 from packyard.channel.stores import Promises, Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.trust import envelope
-from packyard.channel.trust.keys import NOBODY
+from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
 from packyard.files.regular import LIMIT
@@ -59,7 +60,7 @@ def write_head(folder: Path, **changes: object) -> None:
 def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
     """Let the index of an unsigned channel in a folder list a bundle otherwise."""
     store = DirectoryStore(folder)
-    listed = index.read(store)
+    listed = stored.read(store)
     package = listed.named(name)
     (entry,) = (entry for entry in package.entries if entry.version == version)
     data = package.put(replace(entry, **changes)).to_bytes()  # type: ignore[arg-type]
@@ -75,6 +76,14 @@ def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> Ind
     )
 
 
+def add_to_index(
+    store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
+) -> Index:
+    """Let an index list bundles that are nowhere."""
+    with stored.writer(store, keys=keys, trusted=trusted) as writer:
+        return writer.commit(lambda found: found.add(*entries))
+
+
 class OvertakenStore(DirectoryStore):
     """Others are faster for the first few heads."""
 
@@ -83,7 +92,7 @@ class OvertakenStore(DirectoryStore):
     def put(self, key: str, data: bytes) -> None:
         if self.overtakes and key.startswith(head.FOLDER):
             self.overtakes -= 1
-            index.record(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
+            add_to_index(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
         super().put(key, data)
 
 

@@ -13,16 +13,18 @@ import pytest
 
 import real
 import sample
-from channel.examples import OvertakenStore, bundle, entry, lose_index
+from channel.examples import OvertakenStore, add_to_index, bundle, entry, lose_index
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import head, index, lease, nodes, pending
+from packyard.channel.index import head, lease, nodes, pending, stored
+from packyard.channel.index.index import Index
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.tree import Node
 from packyard.channel.publishing import fsck
 from packyard.channel.publishing.close import close
 from packyard.channel.publishing.prune import prune, reach
 from packyard.channel.publishing.reindex import reindex
+from packyard.channel.publishing.revoke import revoke
 from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.trust import provenance, sbom
@@ -81,7 +83,7 @@ def node_keys(store: DirectoryStore) -> set[str]:
 
 
 def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
-    assert index.read(store).head.words.level == 1
+    assert stored.read(store).head.words.level == 1
     assert list(fsck.check(store, TRUSTED)) == []
     assert list(fsck.check(store)) == []
 
@@ -103,7 +105,7 @@ def files(whole: Path) -> list[str]:
 def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
     """Return the keys of nodes that the latest head does not reach."""
     reached: set[Digest] = set()
-    reach(Nodes(store), index.read(store).head, reached)
+    reach(Nodes(store), stored.read(store).head, reached)
     return node_keys(store) - set(map(nodes.key, reached))
 
 
@@ -145,9 +147,9 @@ def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
 def test_what_the_index_lists_otherwise_is_said_as_json(tmp_path: Path) -> None:
     store, made = DirectoryStore(tmp_path / "channel"), bundle("bert", "1.0")
     publish(store, [made])
-    latest, right = index.read(store), IndexEntry.of(made)
+    latest, right = stored.read(store), IndexEntry.of(made)
     wrong = replace(right, use_cases=("uses/none",), model={"framework": "\u00e9"})
-    forged = index.of_entries([wrong], latest.nodes)
+    forged = Index.of_entries([wrong], latest.nodes)
     forged.write()
     head.create(store, replace(forged.head, number=latest.head.number + 1, history=latest.head.next_history()), [])
     messages = {each.message for each in fsck.check(store) if each.key == right.key}
@@ -159,7 +161,7 @@ def test_what_the_index_lists_otherwise_is_said_as_json(tmp_path: Path) -> None:
 
 
 def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> None:
-    latest = index.read(store)
+    latest = stored.read(store)
     without = latest.head.releases.document()
     without["entries"] = {}
     number = latest.head.number + 1
@@ -170,7 +172,7 @@ def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> 
 
 @pytest.mark.parametrize("entries", [{"1": {"spelling": 1}}, {"1": []}, {"x": {"spelling": "1.0", "closed": False}}])
 def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[str, object]) -> None:
-    latest = index.read(store)
+    latest = stored.read(store)
     releases = Node.read({"level": 0, "entries": entries})
     forged = replace(latest.head, number=latest.head.number + 1, history=latest.head.next_history(), releases=releases)
     head.create(store, forged, [KEY])
@@ -179,7 +181,7 @@ def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[s
 
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
     """In bundles, checksums, provenance, SBOMs, heads, nodes, and the records of what is yanked and closed."""
-    listed = {str(each): each for each in index.read(store, TRUSTED).entries}
+    listed = {str(each): each for each in stored.read(store, TRUSTED).entries}
     count = 1000 if sample.WHOLE else 60
     choose = random.Random(sample.SEED)
     keys = files(whole)
@@ -190,7 +192,7 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
         data[at] ^= 1 << choose.randrange(8)
         (store.root_dir / key).write_bytes(data)
         if not found(store):
-            assert {str(each): each for each in index.read(store, TRUSTED).entries} == listed, (key, at)
+            assert {str(each): each for each in stored.read(store, TRUSTED).entries} == listed, (key, at)
         for reference in ("bert@1.0", "gpt", "bert@~1.1.0"):
             try:
                 got = fetch(store, reference, trusted=TRUSTED)
@@ -204,7 +206,7 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
 
 
 def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: DirectoryStore) -> None:
-    before, reached = index.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
+    before, reached = stored.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
     shutil.rmtree(store.root_dir / "index" / "nodes")
     made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
     assert skipped == []
@@ -213,12 +215,12 @@ def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: Directo
     )  # fmt: skip
     assert node_keys(store) == reached
     assert made.head.number == before.head.number + 1
-    assert index.read(store, TRUSTED) == made
+    assert stored.read(store, TRUSTED) == made
     assert found(store) == []
 
 
 def test_an_index_that_is_lost_altogether_is_made_again(store: DirectoryStore) -> None:
-    before = index.read(store)
+    before = stored.read(store)
     for folder in ("nodes", "heads"):
         shutil.rmtree(store.root_dir / "index" / folder)
     (store.root_dir / head.POINTER).unlink()
@@ -232,10 +234,10 @@ def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_
     store: DirectoryStore, damage: str
 ) -> None:
     other = SigningKey.new().public.id
-    index.revoke(store, other, keys=[KEY], trusted=TRUSTED)
+    revoke(store, other, keys=[KEY], trusted=TRUSTED)
     before = head.latest(store)
     assert before
-    index.record(store, [IndexEntry.of(BUNDLES[0])], keys=[KEY], trusted=TRUSTED)
+    add_to_index(store, [IndexEntry.of(BUNDLES[0])], keys=[KEY], trusted=TRUSTED)
     if damage in ("pointer", "both"):
         (store.root_dir / head.POINTER).write_bytes(b"{")
     if damage in ("head", "both"):
@@ -244,7 +246,7 @@ def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_
     made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
     assert (made.head.packages, made.head.number) == (before.packages, before.number + 1)
     assert made.head.revoked == (() if damage == "both" else (other,))
-    assert index.read(store, TRUSTED) == made
+    assert stored.read(store, TRUSTED) == made
     assert found(store) == []  # the new head says which bytes the damaged one has
 
 
@@ -284,7 +286,7 @@ def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: Di
 
 def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
-    index.record(store, [entry(f"model-{number:04}") for number in range(400)])
+    add_to_index(store, [entry(f"model-{number:04}") for number in range(400)])
     overtaken = OvertakenStore(tmp_path)
     overtaken.overtakes = 2
     publish(overtaken, [bundle("other-z")])
@@ -295,7 +297,7 @@ def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Pa
     assert set(prune(store)) == extra
     assert node_keys(store) == before - extra
     assert all(each.message != "no head reaches it" for each in fsck.check(store))
-    assert len(index.read(store).entries) == 403
+    assert len(stored.read(store).entries) == 403
     assert store.list(head.FOLDER) == heads
     assert prune(store) == []
     assert store.list(lease.FOLDER) == []

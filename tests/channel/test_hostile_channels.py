@@ -26,9 +26,10 @@ from channel.servers import answering
 from packyard.bundle.archive import Member, pack
 from packyard.bundle.reference import Reference
 from packyard.channel import fetch
-from packyard.channel.index import flat, index
+from packyard.channel.index import flat, stored
 from packyard.channel.index.choose import choose
 from packyard.channel.index.head import POINTER, Head
+from packyard.channel.index.index import Index
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.package import Package
 from packyard.channel.stores.directory import DirectoryStore
@@ -240,7 +241,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
 
 def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
     hostile.good(tmp_path)
-    listed = index.read(DirectoryStore(tmp_path))
+    listed = stored.read(DirectoryStore(tmp_path))
 
     def head(payload: bytes) -> None:
         parsed = Head.parse(hostile.sealed(payload), NOBODY, file="head")
@@ -256,8 +257,8 @@ def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path
         choose(parsed, Reference(name="bert", choice="latest"))
 
     def old(data: bytes) -> None:
-        listed = index.of_entries(flat.parse(data), Nodes())
-        assert index.of_entries(listed.entries, Nodes()) == listed
+        listed = Index.of_entries(flat.parse(data), Nodes())
+        assert Index.of_entries(listed.entries, Nodes()) == listed
 
     files = [(head, listed.head.payload()), (package, listed.named("bert").to_bytes()), (old, hostile.OLD_INDEX)]
     for read, good in files:

@@ -10,10 +10,12 @@ import pytest
 from channel.examples import bundle
 from channel.test_provenance import KEY, OTHER, TRUST
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import head, index, pending
+from packyard.channel.index import head, pending, stored
 from packyard.channel.publishing.close import close
-from packyard.channel.publishing.publish import join, publish
+from packyard.channel.publishing.join import join
+from packyard.channel.publishing.publish import publish
 from packyard.channel.publishing.reindex import reindex
+from packyard.channel.publishing.revoke import revoke
 from packyard.channel.publishing.yank import yank
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.trust import provenance
@@ -38,7 +40,7 @@ def store(tmp_path: Path) -> DirectoryStore:
 
 def _forge(store: DirectoryStore) -> None:
     """Write an unsigned head that lists what nobody signed."""
-    before = index.read(store)
+    before = stored.read(store)
     after = before.add(IndexEntry.of(EVIL))
     after.write()
     head.create(store, replace(after.head, number=before.head.number + 1, history=before.head.next_history()), [])
@@ -51,7 +53,7 @@ def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: Dir
         lambda: publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted),
         lambda: yank(store, "bert@1.0", "diverges", keys=[KEY], trusted=trusted),
         lambda: close(store, "1.0", keys=[KEY], trusted=trusted),
-        lambda: index.revoke(store, OTHER.public.id, keys=[KEY], trusted=trusted),
+        lambda: revoke(store, OTHER.public.id, keys=[KEY], trusted=trusted),
     ):
         with pytest.raises(IntegrityError, match="is not signed"):
             act()
@@ -63,7 +65,7 @@ def test_who_signs_does_not_list_what_somebody_else_has_pending(store: Directory
     pending.put(store, [IndexEntry.of(EVIL)], [OTHER])
     publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted)
     join(store, keys=[KEY], trusted=trusted)
-    assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def test_records_that_are_refused_keep_no_other_from_being_listed(
@@ -76,7 +78,7 @@ def test_records_that_are_refused_keep_no_other_from_being_listed(
     assert list(pending.find(store, TRUST)) == []
     monkeypatch.undo()
     join(store, keys=[KEY], trusted=TRUST)
-    assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path)
     assert "packyard reindex CHANNEL --key NAME" in caught.value.problems[0].hint
     reindex(store, keys=[KEY])
     publish(store, [bundle("gpt")], keys=[KEY])
-    assert [str(entry) for entry in index.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def _lose(store: DirectoryStore, start: str) -> None:
@@ -112,23 +114,23 @@ def test_reindex_refuses_to_forget_a_bundle_that_somebody_removed(store: Directo
 def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(store: DirectoryStore) -> None:
     yank(store, "bert@1.0", "diverges", keys=[KEY])
     close(store, "1.0", keys=[KEY])
-    index.revoke(store, OTHER.public.id, keys=[KEY])
+    revoke(store, OTHER.public.id, keys=[KEY])
     for place in ("index/yanked/", "index/closed/", head.POINTER, "6.6.6/"):
         _lose(store, place)
-    before = index.read(store, TRUST).head
+    before = stored.read(store, TRUST).head
     head.create(store, head.Head(number=before.number + 1, history=before.next_history()), [])
     made, _ = reindex(store, keys=[KEY])
     assert made.named("bert").get("1.0").yanked == "diverges"
     assert made.released("1.0").closed
     assert made.head.revoked == before.revoked
-    assert index.read(store, TRUST).head == made.head
+    assert stored.read(store, TRUST).head == made.head
 
 
 def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
     publish(store, [bundle("gpt")], keys=[KEY], memory=memory)
     remembered = memory.read()
-    assert remembered.digest == index.read(store).head.digest
+    assert remembered.digest == stored.read(store).head.digest
     older = store.get(head.key(remembered.number - 1))
     Path(store.address, head.key(remembered.number)).unlink()
     Path(store.address, head.POINTER).write_bytes(older)
@@ -136,7 +138,7 @@ def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: Di
         lambda: publish(store, [bundle("t5")], keys=[KEY], memory=memory),
         lambda: yank(store, "bert@1.0", "diverges", keys=[KEY], memory=memory),
         lambda: close(store, "1.0", keys=[KEY], memory=memory),
-        lambda: index.revoke(store, OTHER.public.id, keys=[KEY], memory=memory),
+        lambda: revoke(store, OTHER.public.id, keys=[KEY], memory=memory),
     ):
         with pytest.raises(IntegrityError, match="is older than before"):
             act()
@@ -146,12 +148,12 @@ def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: Di
 
 def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
-    index.revoke(store, OTHER.public.id, keys=[KEY], memory=memory)
-    before = index.read(store).head
+    revoke(store, OTHER.public.id, keys=[KEY], memory=memory)
+    before = stored.read(store).head
     following = replace(before, number=before.number + 1, history=before.next_history(), revoked=())
     head.create(store, following, [KEY])
     with pytest.raises(IntegrityError, match="revokes no longer what it revoked before"):
-        index.read(store, TRUST, memory)
+        stored.read(store, TRUST, memory)
 
 
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
@@ -163,7 +165,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
             publish(store, [made], keys=[KEY])
         assert "remove that file" in caught.value.problems[0].hint
         Path(store.address, key).unlink()
-    assert index.read(store).versions("gpt") == ()
+    assert stored.read(store).versions("gpt") == ()
     publish(store, [made], keys=[KEY])
 
 
@@ -172,4 +174,4 @@ def test_provenance_that_others_signed_stays_where_it_came_with_the_bundle(store
     signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, keys=[KEY])
-    assert index.read(store, TRUST).versions("gpt") == ("1.0",)
+    assert stored.read(store, TRUST).versions("gpt") == ("1.0",)

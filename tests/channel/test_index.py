@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import real
-from channel.examples import CountingStore, OvertakenStore, bundle, entry, write_head
+from channel.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_head
 from packyard.bundle import record
 from packyard.bundle.reference import Reference
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import flat, head, index, nodes
+from packyard.channel.index import flat, head, nodes, stored
 from packyard.channel.index.choose import choose
 from packyard.channel.index.index import Index, Release
 from packyard.channel.index.nodes import Nodes
@@ -66,17 +66,17 @@ def test_is_the_same_in_whatever_order_entries_came() -> None:
         for item in shuffled:
             one_by_one = one_by_one.add(item)
         assert one_by_one.head.payload() == INDEX.head.payload()
-    assert index.of_entries(ENTRIES, Nodes()).head == INDEX.head
+    assert Index.of_entries(ENTRIES, Nodes()).head == INDEX.head
 
 
 def test_reading_what_was_recorded_gives_the_same_index(store: DirectoryStore) -> None:
-    recorded = index.record(store, ENTRIES)
-    assert index.read(store) == recorded
-    assert index.read(store).entries == tuple(ENTRIES)
+    recorded = add_to_index(store, ENTRIES)
+    assert stored.read(store) == recorded
+    assert stored.read(store).entries == tuple(ENTRIES)
 
 
 def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore, tmp_path: Path) -> None:
-    index.record(store, ENTRIES)
+    add_to_index(store, ENTRIES)
     document = json.loads(INDEX.named("bert").to_bytes())
     document["rated"] = "é"
     document["versions"][0]["withdrawn"] = {"why": "wrong"}
@@ -85,8 +85,8 @@ def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore,
     packages = INDEX.head.packages.document()
     packages["entries"]["bert"] = Digest.of(data)  # type: ignore[index]
     write_head(tmp_path, packages=packages, comment="é")
-    index.record(store, [entry("bert", "2.0")])
-    later = index.read(store)
+    add_to_index(store, [entry("bert", "2.0")])
+    later = stored.read(store)
     assert later.head.extra == {"comment": "é"}
     assert later.named("bert").extra == {"rated": "é"}
     assert later.entries[0].extra == {"withdrawn": {"why": "wrong"}}
@@ -146,7 +146,7 @@ def test_a_closed_release_gets_no_more_and_keeps_what_it_has() -> None:
 
 
 def test_keeps_two_spellings_that_an_index_has_already() -> None:
-    old = index.of_entries([*ENTRIES, entry("bert", "v1.9")], Nodes())
+    old = Index.of_entries([*ENTRIES, entry("bert", "v1.9")], Nodes())
     assert len(old.entries) == 5
     later = old.add(entry("zoo"))
     assert all(item in later.entries for item in old.entries)
@@ -201,7 +201,7 @@ def test_thousands_of_entries_take_no_more_than_their_number() -> None:
         entries = [entry(f"p-{number:04}", "1.0") for number in range(count)]
         sys.setprofile(count_call)
         try:
-            listed = index.of_entries(entries, Nodes()).add(entry("new"))
+            listed = Index.of_entries(entries, Nodes()).add(entry("new"))
             assert Index().add(*entries, entry("new")) == listed
             resolve(listed, "p-0007", "1")
             with pytest.raises(InputError):
@@ -217,10 +217,10 @@ def test_a_head_that_nobody_could_read_again_is_not_written(
     store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(head, "LIMIT", 3000)
-    index.record(store, ENTRIES)
+    add_to_index(store, ENTRIES)
     with pytest.raises(UnavailableError, match=r"index/heads/2\.json: would be larger than 3000 bytes"):
-        index.record(store, [entry(f"p-{number}") for number in range(20)])
-    assert index.read(store).entries == INDEX.entries
+        add_to_index(store, [entry(f"p-{number}") for number in range(20)])
+    assert stored.read(store).entries == INDEX.entries
 
 
 # Yanked versions, and choices.
@@ -308,18 +308,18 @@ def test_refuses_a_name_that_leads_elsewhere_and_the_record_of_another_package()
 
 
 def test_says_which_node_is_missing(store: DirectoryStore, tmp_path: Path) -> None:
-    index.record(store, ENTRIES)
+    add_to_index(store, ENTRIES)
     (record_key,) = (nodes.key(Digest(str(each))) for each in INDEX.head.packages.values[:1])
     (tmp_path / record_key).unlink()
     with pytest.raises(IntegrityError, match=rf"^{record_key}: is missing \(ask whoever publishes there"):
-        resolve(index.read(store), "bert")
+        resolve(stored.read(store), "bert")
 
 
 def test_suggests_a_name_among_many_by_few_requests(store: DirectoryStore) -> None:
-    index.record(store, [entry(f"model-{number:05}") for number in range(3000)])
+    add_to_index(store, [entry(f"model-{number:05}") for number in range(3000)])
     counting = CountingStore(store)
     with pytest.raises(InputError, match=r"no bundle 'model-0200' \(did you mean 'model-00200'\?\)"):
-        resolve(index.read(counting), "model-0200")
+        resolve(stored.read(counting), "model-0200")
     assert counting.count < 10
 
 
@@ -330,37 +330,37 @@ def store(tmp_path: Path) -> DirectoryStore:
 
 def test_a_channel_without_an_index_says_so(store: DirectoryStore) -> None:
     with pytest.raises(NotFoundError):
-        index.read(store)
+        stored.read(store)
 
 
 def test_records_entries_beside_those_that_are_there(store: DirectoryStore) -> None:
-    index.record(store, ENTRIES[:2])
-    later = index.record(store, ENTRIES[2:])
-    assert later == index.read(store)
+    add_to_index(store, ENTRIES[:2])
+    later = add_to_index(store, ENTRIES[2:])
+    assert later == stored.read(store)
     assert (later.head.number, later.entries) == (2, INDEX.entries)
     assert later.head.packages == INDEX.head.packages
 
 
 def test_recording_nothing_new_writes_nothing(store: DirectoryStore) -> None:
-    index.record(store, ENTRIES)
+    add_to_index(store, ENTRIES)
     before = store.list("")
-    index.record(store, ENTRIES)
-    index.record(store, [])
+    add_to_index(store, ENTRIES)
+    add_to_index(store, [])
     assert store.list("") == before
 
 
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:
-    index.record(OvertakenStore(tmp_path), ENTRIES)
-    names = {item.name for item in index.read(DirectoryStore(tmp_path)).entries}
+    add_to_index(OvertakenStore(tmp_path), ENTRIES)
+    names = {item.name for item in stored.read(DirectoryStore(tmp_path)).entries}
     assert names == {"bert", "resnet", "other-0", "other-1", "other-2"}
 
 
 def test_gives_up_when_others_are_always_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = OvertakenStore(tmp_path)
     store.overtakes = 1000
-    monkeypatch.setattr(index, "_ATTEMPTS", 3)
+    monkeypatch.setattr(stored, "_ATTEMPTS", 3)
     with pytest.raises(UnavailableError, match="too many others"):
-        index.record(store, ENTRIES)
+        add_to_index(store, ENTRIES)
 
 
 # The format of packyard 0.1.0.
@@ -374,7 +374,7 @@ def old(tmp_path: Path) -> DirectoryStore:
 
 
 def test_reads_a_channel_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    listed = index.read(old)
+    listed = stored.read(old)
     assert [str(each) for each in listed.entries] == ["bert@1.9", "bert@1.10", "bert@1.11-rc1", "gpt@v2.7.0"]
     assert fetch(old, "bert").manifest.version == "1.10"
     assert fetch(old, "gpt@^2").manifest.version == "v2.7.0"
@@ -385,10 +385,10 @@ def test_reads_a_channel_of_packyard_0_1_0(old: DirectoryStore) -> None:
 
 
 def test_the_first_publish_makes_head_1_of_an_index_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    before = index.read(old).entries
+    before = stored.read(old).entries
     flat_index = old.get(flat.KEY)
     publish(old, [bundle("new", "1.10")])
-    later = index.read(old)
+    later = stored.read(old)
     assert (later.head.number, old.get(flat.KEY)) == (2, flat_index)
     assert all(each in later.entries for each in before)
     with pytest.raises(ConflictError, match=r"^x@v1\.9: the release is published as 1\.9"):
@@ -397,7 +397,7 @@ def test_the_first_publish_makes_head_1_of_an_index_of_packyard_0_1_0(old: Direc
 
 def test_an_index_of_packyard_0_1_0_is_no_signed_one(old: DirectoryStore) -> None:
     with pytest.raises(IntegrityError, match=r"^index/index\.json: is not signed: it is of packyard 0\.1\.0"):
-        index.read(old, Trust.of(SigningKey.new().public))
+        stored.read(old, Trust.of(SigningKey.new().public))
 
 
 @pytest.mark.parametrize(

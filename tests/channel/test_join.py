@@ -9,9 +9,10 @@ import pytest
 
 from channel.examples import FailingStore, bundle
 from packyard.channel import publish
-from packyard.channel.index import index, pending
+from packyard.channel.index import pending, stored
 from packyard.channel.index.head import POINTER
-from packyard.channel.publishing.publish import join, missing, preview
+from packyard.channel.publishing.join import join, missing
+from packyard.channel.publishing.publish import preview
 from packyard.channel.stores import Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.errors import ConflictError, UnavailableError
@@ -49,10 +50,10 @@ def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as
         try:
             in_parts(FailingStore(store, fail_at=number, done=done))
         except UnavailableError:
-            listed = {entry.name for entry in index.current(store).entries}
+            listed = {entry.name for entry in stored.current(store).entries}
             assert listed in (set(), set(NAMES)), number
             in_parts(store)
-            assert index.read(store).head == index.read(one).head, number
+            assert stored.read(store).head == stored.read(one).head, number
             assert _but_pointer(store) == _but_pointer(one), number
         else:
             break
@@ -86,7 +87,7 @@ def test_the_next_publisher_lists_what_is_pending(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     assert publish(store, PARTS[0], is_listed=False)[0][1] == "uploaded"
     publish(store, PARTS[1])
-    assert [entry.name for entry in index.read(store).entries] == ["a", "b"]
+    assert [entry.name for entry in stored.read(store).entries] == ["a", "b"]
 
 
 def test_two_bundles_of_one_name_and_version_are_refused_together(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from channel.buckets import BUCKET, BucketServer
 from channel.examples import FailingStore, bundle
 from packyard.channel import fetch, open_store, publish
-from packyard.channel.index import index, lease, trial
+from packyard.channel.index import lease, stored, trial
 from packyard.channel.stores import Promises, Store
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
@@ -72,7 +72,7 @@ def publish_at_once(stores: list[Store]) -> list[str]:
 
     with ThreadPoolExecutor(len(stores)) as pool:
         told = {name for names in pool.map(run, range(len(stores))) for name in names}
-    listed = {str(entry) for entry in index.read(stores[0]).entries}
+    listed = {str(entry) for entry in stored.read(stores[0]).entries}
     return sorted(told - listed)
 
 
@@ -90,7 +90,7 @@ def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
 def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     assert publish_at_once([store] * WRITERS) == []
-    listed = {str(entry) for entry in index.read(store).entries}
+    listed = {str(entry) for entry in stored.read(store).entries}
     names = ["shared", *(f"own-{number}" for number in range(WRITERS))]
     assert listed == {f"{name}@1.{version}" for name in names for version in range(VERSIONS)}
     for name in listed:
@@ -142,9 +142,9 @@ def test_a_writer_that_lost_its_ticket_lists_nothing(tmp_path: Path) -> None:
     publish(CarelessStore(tmp_path), [bundle("first")])
     with pytest.raises(UnavailableError, match=r"slower than others wait: its ticket is gone \(run again\)"):
         publish(Interrupted(tmp_path), [bundle("second")])
-    assert [entry.name for entry in index.read(CarelessStore(tmp_path)).entries] == ["first"]
+    assert [entry.name for entry in stored.read(CarelessStore(tmp_path)).entries] == ["first"]
     publish(CarelessStore(tmp_path), [bundle("third")])
-    assert {entry.name for entry in index.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
+    assert {entry.name for entry in stored.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
 
 
 def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,4 +191,4 @@ def test_publishers_at_once_on_a_real_server_lose_nothing(
     publish(open_store(address), [bundle("first")])
     assert trial.tried(open_store(address)).promises.create is create
     assert publish_at_once([open_store(address) for _ in range(WRITERS)]) == []
-    assert len(index.read(open_store(address)).entries) == 1 + (WRITERS + 1) * VERSIONS
+    assert len(stored.read(open_store(address)).entries) == 1 + (WRITERS + 1) * VERSIONS

@@ -18,7 +18,7 @@ from packyard.bundle.archive import Member
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetching.fetch import Fetching
-from packyard.channel.index import index, lease
+from packyard.channel.index import lease, stored
 from packyard.channel.publishing import fsck
 from packyard.channel.publishing import mirror as mirrors
 from packyard.channel.publishing.mirror import chosen, image_list, mirror
@@ -65,7 +65,7 @@ def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectorySto
     kept = [key for key in source.list("") if key.endswith(OBJECTS) or key.startswith("index/yanked/")]
     assert len(kept) == 3 * 4 + 1
     assert {key: target.get(key) for key in kept} == {key: source.get(key) for key in kept}
-    assert index.read(target).entries == index.read(source).entries
+    assert stored.read(target).entries == stored.read(source).entries
     assert fetch(target, "bert") == bundle("bert", "2.0")
     assert list(fsck.check(target)) == []
 
@@ -84,7 +84,7 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     assert statuses(source, target, "gpt", "bert") == dict.fromkeys(
         ("gpt@1.0", "bert@1.0", "bert@1.1", "bert@2.0"), "unchanged"
     )
-    assert index.read(target).named("gpt").get("1.0").yanked == "slow"
+    assert stored.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     ],
 )
 def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
-    assert [str(entry) for entry in chosen(index.read(source), texts)] == versions
+    assert [str(entry) for entry in chosen(stored.read(source), texts)] == versions
 
 
 @pytest.mark.parametrize("text", ["brt", "bert@3.0", "bert@^3", "../x"])
@@ -115,7 +115,7 @@ def test_a_mirror_with_something_else_under_a_name_is_refused(source: DirectoryS
     publish(target, [bundle("bert", "1.1", "other")])
     with pytest.raises(ConflictError, match=r"1\.1/bert\.tar\.gz: is published with other content"):
         statuses(source, target)
-    assert index.read(target).versions("bert") == ("1.1",)
+    assert stored.read(target).versions("bert") == ("1.1",)
 
 
 def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
@@ -135,7 +135,7 @@ def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
 
 def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
     mirror(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
-    assert index.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
+    assert stored.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 
 def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
@@ -151,10 +151,10 @@ def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
             pass
         else:
             break
-        for entry in index.current(target).entries:
+        for entry in stored.current(target).entries:
             assert target.get(entry.key) == source.get(entry.key)
         statuses(source, target)
-        assert index.read(target).entries == index.read(source).entries
+        assert stored.read(target).entries == stored.read(source).entries
         assert {key: target.get(key) for key in expected} == expected
     assert number > 20
 
@@ -164,7 +164,7 @@ def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monke
     content = {f"/{key}": source.get(key) for key in source.list("")}
     with answering(files(content)) as server:
         assert len(statuses(HTTPStore(server.address), target)) == 4
-    assert index.read(target).entries == index.read(source).entries
+    assert stored.read(target).entries == stored.read(source).entries
 
 
 IMAGES = [

@@ -12,7 +12,7 @@ import pytest
 import real
 from channel.examples import bundle
 from packyard.channel import fetch, open_store, publish
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.stores.oci import ArtifactAddress, bundle_at
 from packyard.errors import ConflictError
 
@@ -49,7 +49,7 @@ def test_publishers_at_once_lose_nothing(address: str) -> None:
     store = open_store(address)
     names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
     listed = [f"{name}@1.{version}" for name in names for version in range(VERSIONS)]
-    assert sorted(map(str, index.read(store).entries)) == sorted(listed)
+    assert sorted(map(str, stored.read(store).entries)) == sorted(listed)
     assert [str(fetch(store, each).manifest.name) for each in listed] == [each.partition("@")[0] for each in listed]
     assert not store.list("index/writers/")
     assert not store.list("index/pending/")

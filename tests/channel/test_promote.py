@@ -10,7 +10,7 @@ from channel.examples import bundle, compressed_otherwise
 from channel.test_fsck import BUNDLES, KEY, TRUSTED, attest
 from packyard.channel import fetch, publish
 from packyard.channel.fetching.verify import Proof
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.publishing import fsck
 from packyard.channel.publishing.promote import promote
 from packyard.channel.publishing.yank import yank
@@ -38,7 +38,7 @@ def test_promotes_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore
     assert [(str(entry), status) for entry, status in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
     assert target.list("1.0/") == source.list("1.0/")
     assert all(target.get(key) == source.get(key) for key in target.list("1.0/"))
-    assert index.read(target, Trust.of(OWN.public)).entries == tuple(entry for entry, _ in done)
+    assert stored.read(target, Trust.of(OWN.public)).entries == tuple(entry for entry, _ in done)
     assert list(fsck.check(target)) == []
     assert [status for _, status in promote(source, target, ["bert@1.0"], keys=[OWN])] == ["unchanged"]
 
@@ -61,7 +61,7 @@ def test_what_is_not_proved_is_not_promoted(source: DirectoryStore, target: Dire
         promote(source, target, ["gpt@1.0"], source_trust=TRUSTED)
     with pytest.raises(IntegrityError, match="which you do not trust"):
         promote(source, target, ["bert@1.0"], source_trust=Trust.of(OWN.public))
-    assert index.current(target).entries == ()
+    assert stored.current(target).entries == ()
 
 
 def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:

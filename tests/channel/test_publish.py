@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import FailingStore, bundle, compressed_otherwise, lose_index
+from channel.examples import FailingStore, add_to_index, bundle, compressed_otherwise, lose_index
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import build
 from packyard.bundle.manifest import Manifest
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import index, lease, nodes, pending
+from packyard.channel.index import lease, nodes, pending, stored
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
@@ -38,13 +38,13 @@ def content(store: DirectoryStore) -> tuple[dict[str, bytes], tuple[IndexEntry, 
     """Return what a channel has beside its index, and what the index lists; hold that nothing is pending."""
     assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
     files = {key: store.get(key) for key in store.list("") if not key.startswith("index/")}
-    return files, index.read(store).entries
+    return files, stored.read(store).entries
 
 
 def check_sound(store: DirectoryStore) -> None:
     """Hold that whatever the index lists, and whatever checksum there is, fits the file."""
     keys = set(store.list(""))
-    found = index.current(store)
+    found = stored.current(store)
     listed = found.entries
     for entry in listed:
         fetch(store, str(entry))
@@ -83,18 +83,18 @@ def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert size < peak < 6 * size
-    assert len(index.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
+    assert len(stored.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
 
 
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
     (done,) = publish(store, [bundle()])
     assert done == (IndexEntry.of(bundle()), "published")
     assert done[0].key == KEYS[0]
-    (record,) = (Digest(str(digest)) for digest in index.read(store).head.packages.values)
+    (record,) = (Digest(str(digest)) for digest in stored.read(store).head.packages.values)
     assert store.list("") == [*KEYS, "index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record)]
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
-    assert index.read(store).entries == (IndexEntry.of(bundle()),)
+    assert stored.read(store).entries == (IndexEntry.of(bundle()),)
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
@@ -289,13 +289,13 @@ def test_an_empty_folder_becomes_a_channel_and_what_is_beside_a_channels_own_fil
     (tmp_path / "index.html").write_text("welcome")
     publish(store, [bundle(version="2.0")])
     assert (tmp_path / "index.html").read_text() == "welcome"
-    assert [entry.version for entry in index.read(store).entries] == ["1.0", "2.0"]
+    assert [entry.version for entry in stored.read(store).entries] == ["1.0", "2.0"]
 
 
 def test_an_index_comes_before_the_first_bundle(store: DirectoryStore) -> None:
     with pytest.raises(UnavailableError):
         publish(FailingStore(store, fail_at=16), [bundle()])
-    assert index.read(store).entries == ()
+    assert stored.read(store).entries == ()
     assert "1.0/bert.tar.gz" in store.list("")
     assert [status for _, status in publish(store, [bundle(), bundle(version="2.0")])] == ["completed", "published"]
 
@@ -318,7 +318,7 @@ def test_what_a_lost_race_would_have_listed_stays_pending(tmp_path: Path) -> Non
     class OvertakenStore(DirectoryStore):
         def put(self, key: str, data: bytes) -> None:
             if key == "index/heads/3.json":
-                index.record(store, [IndexEntry.of(bundle("mine"))])
+                add_to_index(store, [IndexEntry.of(bundle("mine"))])
             super().put(key, data)
 
     publish(store, [bundle("theirs", "2.0")], is_listed=False)

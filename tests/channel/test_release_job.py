@@ -19,7 +19,7 @@ import sample
 import tiny
 from channel.buckets import BUCKET, BucketServer
 from packyard.channel import open_store
-from packyard.channel.index import index, pending
+from packyard.channel.index import pending, stored
 from packyard.channel.stores import PROBES, Store
 from packyard.channel.trust import provenance
 from packyard.channel.trust.keys import NOBODY, SigningKey
@@ -187,9 +187,9 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     for number in (0, 2):
         finish(pods[number])
     store = open_store(address)
-    assert index.read(store).entries == ()
+    assert stored.read(store).entries == ()
     finish(pod(1))
-    assert len(index.read(store).entries) == 12
+    assert len(stored.read(store).entries) == 12
     key = provenance.key("p-00007", "1.0")
     made, _ = provenance.open(store.get(key), NOBODY, file=key)
     assert made.source is not None

@@ -11,7 +11,7 @@ from packyard.bundle.reference import Reference
 from packyard.channel import fetch, publish
 from packyard.channel.fetching import cache
 from packyard.channel.fetching.fetch import Fetching, opened
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.index.remembered import RememberedStore
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.stores.directory import DirectoryStore
@@ -76,10 +76,10 @@ def test_what_was_never_read_cannot_be_reached(channel: Switched, tmp_path: Path
 
 
 def test_nodes_that_are_remembered_are_not_asked_for_again(channel: Switched, tmp_path: Path) -> None:
-    assert index.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert any("/nodes/" in key for key in channel.asked)
     channel.asked.clear()
-    assert index.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert channel.asked
     assert not any("/nodes/" in key for key in channel.asked)
 
@@ -89,15 +89,15 @@ def test_what_is_published_since_is_seen_as_long_as_the_channel_answers(channel:
     publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", "1.2")])
     assert fetch(remembered(channel, tmp_path), "bert").version == "1.2"
     cut(channel)
-    assert index.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1", "1.2")
+    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1", "1.2")
 
 
 def test_a_node_that_was_changed_in_the_cache_is_asked_for(channel: Switched, tmp_path: Path) -> None:
-    index.read(remembered(channel, tmp_path)).versions("bert")
+    stored.read(remembered(channel, tmp_path)).versions("bert")
     kept = Cache(tmp_path / "cache")
     for key in channel.list("index/nodes/"):
         kept.put(Digest.of(f"{channel.address}\n{key}".encode()), b"+{}")
-    assert index.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
 
 
 def test_it_is_opened_to_read_only(channel: Switched, tmp_path: Path) -> None:
@@ -129,12 +129,12 @@ def test_an_index_of_today_that_is_older_than_the_remembered_one_is_refused_offl
     from packyard.channel.index.head import Memory
 
     memory = Memory(file=tmp_path / "head.json")
-    index.read(remembered(channel, tmp_path), memory=memory)
+    stored.read(remembered(channel, tmp_path), memory=memory)
     publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", "1.2")])
-    index.read(channel, memory=memory)
+    stored.read(channel, memory=memory)
     cut(channel)
     with pytest.raises((IntegrityError, UnavailableError)):
-        index.read(remembered(channel, tmp_path), memory=memory)
+        stored.read(remembered(channel, tmp_path), memory=memory)
 
 
 def test_what_one_server_said_is_not_remembered_of_another(channel: Switched, tmp_path: Path) -> None:

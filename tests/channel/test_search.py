@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from channel import many_names
 from channel.examples import CountingStore
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import index, words
+from packyard.channel.index import head, stored, words
 from packyard.channel.index.index import Index
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.search import MOST, search
@@ -77,10 +78,10 @@ def test_a_package_has_a_bounded_number_of_bounded_words() -> None:
 def test_reads_little_however_many_packages_there_are(tmp_path: Path) -> None:
     store, count = many_names.DatabaseStore(tmp_path / "store"), 5000
     nodes = Nodes(store, writes_at_once=True)
-    made = index.of_entries((entry(f"model-{n:05}-training", f"Trains model {n}.") for n in range(count)), nodes)
-    index.heads.create(store, index.replace(made.head, number=1), [])
+    made = Index.of_entries((entry(f"model-{n:05}-training", f"Trains model {n}.") for n in range(count)), nodes)
+    head.create(store, replace(made.head, number=1), [])
     for asked in (["model"], ["model", "trains"], ["04321"], ["model", "04321", "training"], ["model", "nothing"]):
-        listed = index.read(store)
+        listed = stored.read(store)
         counting = CountingStore(store)
         found = search(Index(head=listed.head, nodes=Nodes(counting)), asked)
         assert counting.count <= 60 + 15 * len(asked)

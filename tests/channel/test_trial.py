@@ -10,7 +10,7 @@ import pytest
 from channel.buckets import BUCKET, BucketServer
 from channel.examples import bundle
 from packyard.channel import open_store, publish
-from packyard.channel.index import index, trial
+from packyard.channel.index import stored, trial
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.errors import ConflictError
 
@@ -30,7 +30,7 @@ def test_a_new_channel_keeps_what_its_server_was_found_to_promise(
     if creates:  # rclone goes on to list what is gone
         assert [key for key in store.list("index/") if "probe" in key or "writers" in key] == []
     publish(store, [bundle(version="2.0")])
-    assert len(index.read(store).entries) == 2
+    assert len(stored.read(store).entries) == 2
 
 
 def test_a_place_with_other_content_is_not_tried(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:

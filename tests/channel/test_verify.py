@@ -11,8 +11,9 @@ import pytest
 from channel.examples import bundle
 from channel.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
 from packyard.channel.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.publishing.publish import publish
+from packyard.channel.publishing.revoke import revoke
 from packyard.channel.stores.directory import DirectoryStore
 from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.channel.trust.provenance import Provenance
@@ -91,7 +92,9 @@ def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
 def test_nothing_that_proves_something_is_imported_before_it_is_needed() -> None:
     code = """
 import sys
-from packyard.channel import configuration, keyring, verify
+from packyard.channel import configuration
+from packyard.channel.fetching import verify
+from packyard.channel.trust import keyring
 print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "packyard.source"} & {*sys.modules}))
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
@@ -107,7 +110,7 @@ def listed(tmp_path: Path) -> DirectoryStore:
 
 def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel(listed: DirectoryStore) -> None:
     trusted = Trust.of(KEY.public, OTHER.public)
-    found = index.read(listed, trusted)
+    found = stored.read(listed, trusted)
     (entry,) = found.entries
     proof = verify_listed(listed, found.head, entry, BERT, trusted)
     assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
@@ -117,8 +120,8 @@ def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel
 
 def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore) -> None:
     trusted = Trust.of(KEY.public, OTHER.public)
-    found = index.revoke(listed, KEY.public.id, keys=[OTHER], trusted=trusted)
-    found = index.read(listed, trusted)
+    found = revoke(listed, KEY.public.id, keys=[OTHER], trusted=trusted)
+    found = stored.read(listed, trusted)
     proof = verify_listed(listed, found.head, found.entries[0], BERT, trusted)
     assert (proof.signers, proof.listed_by, proof.others) == ((), (OTHER.public.id,), (KEY.public.id,))
 
@@ -126,9 +129,9 @@ def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore)
 def test_a_channel_without_provenance_is_no_error_where_the_head_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
     publish(store, [BERT], keys=[KEY])
-    found = index.read(store, TRUST)
+    found = stored.read(store, TRUST)
     assert verify_listed(store, found.head, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
-    unsigned = index.read(store)
+    unsigned = stored.read(store)
     with pytest.raises(IntegrityError, match="has no provenance"):
         verify_listed(store, unsigned.head, found.entries[0], BERT, TRUST)
 

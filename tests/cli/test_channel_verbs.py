@@ -11,7 +11,7 @@ import pytest
 import tiny
 from channel.examples import bundle, list_otherwise
 from packyard.channel import open_store, publish
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from running import done, packyard
 
 
@@ -67,7 +67,7 @@ def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
     assert "the release 1.0 is closed" in closed.stderr
     again = packyard(*publish, "1.0", "--close")
     assert (again.returncode, "unchanged" in again.stdout) == (0, True)
-    assert index.read(open_store(str(channel))).released("1").closed
+    assert stored.read(open_store(str(channel))).released("1").closed
     (source / "packages/p").rename(source / "packages/q")
     text = (source / "packages/q/package.yaml").read_text()
     (source / "packages/q/package.yaml").write_text(text.replace("name: p", "name: q"))

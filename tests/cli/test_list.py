@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from channel.examples import add_to_index
 from packyard.channel import stores
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import index
 from packyard.digest import Digest
 from running import done, packyard
 from usecases import PACKAGES
@@ -31,7 +31,7 @@ def channel(tmp_path: Path) -> Path:
         IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=model)
         for name, model in MODELS.items()
     ]
-    index.record(stores.open_store(str(folder)), entries)
+    add_to_index(stores.open_store(str(folder)), entries)
     return folder
 
 

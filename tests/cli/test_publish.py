@@ -16,7 +16,7 @@ import pytest
 import reading
 import tiny
 from packyard.channel import open_store
-from packyard.channel.index import index, pending
+from packyard.channel.index import pending, stored
 from packyard.channel.trust.keys import NOBODY, SigningKey
 from running import COMMAND, done, environment, packyard
 
@@ -98,7 +98,7 @@ def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
 
 def test_a_join_without_a_version_lists_whatever_is_pending(root: Path, channel: Path) -> None:
     statuses(root, channel, "--version", "1.0", "--shard", "0/2")
-    assert index.read(open_store(str(channel))).entries == ()
+    assert stored.read(open_store(str(channel))).entries == ()
     listed = json.loads(done("publish", "--to", channel, "--join", "--output", "json"))
     assert [row["name"] for row in listed] == ["p", "r"]
     assert json.loads(done("publish", "--to", channel, "--join", "--output", "json")) == []
@@ -114,7 +114,7 @@ def test_a_join_tells_of_what_contradicts_the_index_after_it_has_listed_the_rest
     store.put(f"{late.key}.sha256", b"")
     pending.put(store, [late], [])
     refused("r@1.0: the release 1.0 is closed", "--to", channel, "--join")
-    assert [str(each) for each in index.read(store).entries] == ["p@1.0", "q@2.0"]
+    assert [str(each) for each in stored.read(store).entries] == ["p@1.0", "q@2.0"]
 
 
 @pytest.mark.parametrize("text", ["3/2", "2/2", "a/b", "", "1", "0/0", "1/2/3", "٣/4"])

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol
 
 from packyard.bundle import reference
 from packyard.digest import Digest
@@ -42,22 +41,6 @@ _PIN = re.compile(
 )
 
 
-class Published(Protocol):
-    """A bundle that a channel has: its version, and the digests of its tar and its file."""
-
-    @property
-    def version(self) -> str:
-        """The version."""
-
-    @property
-    def tar(self) -> Digest:
-        """The digest of the uncompressed tar."""
-
-    @property
-    def digest(self) -> Digest:
-        """The digest of the ``.tar.gz``."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
     """One bundle: its version, the channel that it is from, and the digests of its tar and its ``.tar.gz``."""
@@ -67,9 +50,9 @@ class Pin:
     tar: Digest
     digest: Digest
 
-    def admits(self, found: Published) -> bool:
-        """Return whether a channel's bundle is this one, to the byte."""
-        return (found.tar, found.digest) == (self.tar, self.digest)
+    def admits(self, tar: Digest, digest: Digest) -> bool:
+        """Return whether a bundle with these digests is this one, to the byte."""
+        return (tar, digest) == (self.tar, self.digest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,9 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from json.encoder import encode_basestring
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem
@@ -79,24 +80,41 @@ def parse_any(data: bytes, read: Callable[[Record], _T], *, file: str) -> _T:
         raise IntegrityError(Problem(f"{fault.path[:200] or 'the document'}: {fault}", file=file)) from fault
 
 
-def known(read: Callable[[object], object], absent: object = None) -> dict[str, object]:
+def known(read: Callable[[object], object], absent: object = None, *, always: bool = False) -> dict[str, object]:
     """Return the metadata of a dataclass's field that the JSON has, ``use_cases`` as ``useCases``.
 
-    One that has the value ``absent``, if that is given, is left out.
+    Where it has the value ``absent``, if that is given, JSON may leave it out, and `document` does, unless ``always``.
     """
-    return {"read": read, "absent": absent}
+    return {"read": read, "absent": absent, "left_out": None if always else absent}
 
 
 def document(value: object) -> Any:
     """Return a value as JSON: objects of dataclasses with what `Record.take_all` reads."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return {key: document(item) for key, item in value.items()}
     if not is_dataclass(value):
         return value
     item: Any = value
-    found = [(each, getattr(item, each.name)) for each in fields(item) if each.metadata]
-    taken = {_key(each.name): document(held) for each, held in found if held != each.metadata["absent"]}
-    return {**taken, **item.extra}
+    made: Any = type(item)
+    found = [(each, getattr(item, each.name)) for each in _declared(made)]
+    return {**{each.key: document(held) for each, held in found if held != each.left_out}, **item.extra}
+
+
+class _Known(NamedTuple):
+    """A field of a dataclass that the JSON has."""
+
+    name: str
+    key: str
+    read: Callable[[object], object]
+    absent: object
+    left_out: object
+
+
+@cache
+def _declared(made: Any) -> tuple[_Known, ...]:
+    return tuple(_Known(each.name, _key(each.name), *each.metadata.values()) for each in fields(made) if each.metadata)
 
 
 def _key(name: str) -> str:
@@ -131,9 +149,8 @@ class Record:
 
     def take_all(self, make: Callable[..., _T]) -> _T:
         """Take the fields that a dataclass declares by `known`; the rest is its ``extra``."""
-        declared: Any = make
-        read = [each for each in fields(declared) if each.metadata]
-        return make(**{each.name: self.take(_key(each.name), **each.metadata) for each in read}, extra=self.rest())
+        found = {each.name: self.take(each.key, each.read, each.absent) for each in _declared(make)}
+        return make(**found, extra=self.rest())
 
     def rest(self) -> dict[str, object]:
         """Return the fields that were not taken."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from packyard.bundle import record, reference
+from packyard.bundle.record import checked, known, list_of, map_of, text
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 
@@ -46,15 +47,15 @@ class IndexEntry:
     ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
     """
 
-    name: str
-    version: str
-    tar: Digest
-    digest: Digest
-    size: int
-    use_cases: tuple[str, ...] = ()
-    model: Mapping[str, str] = field(default_factory=dict)
-    description: str = ""
-    yanked: str = ""
+    name: str = field(metadata=known(checked(reference.check_name)))
+    version: str = field(metadata=known(checked(reference.check_version)))
+    tar: Digest = field(metadata=known(record.digest))
+    digest: Digest = field(metadata=known(record.digest))
+    size: int = field(metadata=known(record.size))
+    use_cases: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
+    model: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
+    description: str = field(default="", metadata=known(text, "", always=True))
+    yanked: str = field(default="", metadata=known(text, "", always=True))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -79,34 +80,11 @@ class IndexEntry:
     @classmethod
     def parse(cls, value: object) -> IndexEntry:
         """Read an entry from its JSON."""
-        fields = record.Record(value)
-        return cls(
-            name=fields.take("name", record.checked(reference.check_name)),
-            version=fields.take("version", record.checked(reference.check_version)),
-            tar=fields.take("tar", record.digest),
-            digest=fields.take("digest", record.digest),
-            size=fields.take("size", record.size),
-            use_cases=fields.take("useCases", record.list_of(record.text)),
-            model=fields.take("model", record.map_of(record.text)),
-            description=fields.take("description", record.text, ""),
-            yanked=fields.take("yanked", record.text, ""),
-            extra=fields.rest(),
-        )
+        return record.Record(value).take_all(cls)
 
     def document(self) -> dict[str, object]:
         """Return the JSON that `parse` reads."""
-        known = {
-            "name": self.name,
-            "version": self.version,
-            "tar": self.tar,
-            "digest": self.digest,
-            "size": self.size,
-            "useCases": list(self.use_cases),
-            "model": dict(self.model),
-            "description": self.description,
-            "yanked": self.yanked,
-        }
-        return {**self.extra, **known}
+        return dict(record.document(self))
 
     def verify(self, data: bytes) -> None:
         """Raise `IntegrityError`, naming expected and found, unless this is the published ``.tar.gz``."""

@@ -82,10 +82,10 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.find(arguments.what)
     if arguments.within:
-        from packyard.channel.index import index
+        from packyard.channel.publishing.revoke import revoke
         from packyard.cli.channels import open_channel
 
-        index.revoke(
+        revoke(
             open_channel(arguments.within),
             key_id,
             keys=signing.keys(arguments.key),

@@ -48,12 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
-    from packyard.channel.index import index
+    from packyard.channel.index import stored
     from packyard.cli import settings
     from packyard.cli.channels import open_channel
 
     address = arguments.channel
-    listed = index.read(open_channel(address), settings.trust(address), settings.memory(address))
+    listed = stored.read(open_channel(address), settings.trust(address), settings.memory(address))
     entries = _chosen(arguments, listed.entries, lambda entry: entry.model)
     if arguments.output == "json":
         output.json_result([entry.document() for entry in entries])

@@ -13,7 +13,7 @@ from pathlib import Path
 from packyard.build import catalogue
 from packyard.bundle.bundle import Bundle
 from packyard.channel.entry import IndexEntry
-from packyard.channel.publishing.publish import Attest, Packed
+from packyard.channel.publishing.upload import Attest, Packed
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import SigningKey
 from packyard.channel.trust.provenance import Provenance, Source

@@ -26,7 +26,9 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.index import head
 from packyard.channel.index.head import Memory
 from packyard.channel.publishing.close import close
-from packyard.channel.publishing.publish import Packed, join, missing, preview, publish
+from packyard.channel.publishing.join import join, missing
+from packyard.channel.publishing.publish import preview, publish
+from packyard.channel.publishing.upload import Packed
 from packyard.channel.stores import Store
 from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.cli import arguments as shared

@@ -22,10 +22,10 @@ from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetching.fetch import get as fetch_entry
 from packyard.channel.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.index.choose import choose
 from packyard.channel.index.head import Head
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import sbom
 from packyard.channel.trust.keys import Trust
 from packyard.cli import arguments as shared
@@ -73,7 +73,7 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = verify_listed(found.store, found.head, found.entry, bundle, trusted, attested=attested)
         if described is None:
-            described = _get(found.store, sbom.key(found.entry.name, found.entry.version))
+            described = get_or_none(found.store, sbom.key(found.entry.name, found.entry.version))
     if described is None or proof.provenance is None:
         return proof
     return with_sbom(proof, described, what=str(file))
@@ -133,19 +133,12 @@ class _Published:
 
 def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
     store = open_channel(channel)
-    found = index.read(store, trusted, settings.memory(channel))
+    found = stored.read(store, trusted, settings.memory(channel))
     asked = Reference.parse(f"{described.name}@{described.version}")
     entry = choose(found.named(described.name), asked).entry
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
     return _Published(store, found.head, entry)
-
-
-def _get(store: Store, key: str) -> bytes | None:
-    try:
-        return store.get(key)
-    except NotFoundError:
-        return None
 
 
 def _document(proof: Proof) -> dict[str, object]:

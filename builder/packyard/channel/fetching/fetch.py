@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -25,7 +25,7 @@ from packyard.channel.fetching.address import BundleAddress
 from packyard.channel.fetching.cache import Cache
 from packyard.channel.fetching.download import Wanted, download
 from packyard.channel.fetching.verify import Proof, verify_bundle, verify_listed
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.index.choose import Choice, choose
 from packyard.channel.index.head import Memory
 from packyard.channel.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
@@ -76,14 +76,6 @@ class Fetching:
     patience: float = PATIENCE
 
 
-def resolve(store: Store, asked: Reference, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Choice:
-    """Choose the published bundle that is asked for; see `choose`. Raises `NotFoundError` for a channel without index.
-
-    Once the head is known, that takes at most three requests and 64 KiB, however much the channel has.
-    """
-    return choose(index.read(store, trusted, memory).named(asked.name), asked)
-
-
 @contextmanager
 def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: Pin | None = None) -> Iterator[Fetched]:
     """Open the file of the bundle that is asked for, verified but for what is in it; see `Fetched`.
@@ -94,11 +86,8 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
     that are not what it lists.
     """
     how = how or Fetching()
-    try:
-        found = index.read(store, how.trusted, how.memory)
-    except MissingStoreError:
-        raise
-    except NotFoundError:
+    found = stored.find(store, how.trusted, how.memory)
+    if found is None:
         with _without_index(store, asked, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
         return
@@ -186,16 +175,14 @@ def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -
         _check(manifest, asked.name, asked.version, what=what)
         size = file.seek(0, io.SEEK_END)
         entry = IndexEntry(name=asked.name, version=asked.version, tar=tar, digest=digest, size=size)
-        attested = None
-        with suppress(NotFoundError):
-            attested = store.get(provenance.key(asked.name, asked.version), limit=provenance.LIMIT)
+        attested = provenance.get(store, asked.name, asked.version)
         proof = verify_bundle(entry, attested, how.trusted, what=what, hint=_UNSIGNED)
         yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
 
 
 def _check_pin(choice: Choice, pin: Pin) -> Choice:
     entry = choice.entry
-    if not pin.admits(entry):
+    if not pin.admits(entry.tar, entry.digest):
         found = f"the channel has tar {entry.tar}, file {entry.digest}"
         problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
         hint = "ask whoever publishes there: a published version never changes"

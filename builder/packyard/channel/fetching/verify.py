@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from packyard.bundle.archive import LIMITS
 from packyard.bundle.manifest import Manifest
 from packyard.channel.entry import Identified, IndexEntry
 from packyard.channel.index.head import Head
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store
 from packyard.channel.trust import provenance
 from packyard.channel.trust.envelope import Opened
 from packyard.channel.trust.keys import NOBODY, Trust
@@ -84,8 +83,7 @@ def verify_listed(
     if bundle.digest != entry.digest:
         raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
     if attested is None:
-        with suppress(NotFoundError):
-            attested = store.get(provenance.key(entry.name, entry.version), limit=provenance.LIMIT)
+        attested = provenance.get(store, entry.name, entry.version)
     revoked = trusted.without(head.revoked)
     return verify_bundle(bundle, attested, revoked, what=str(entry), listed_by=head.signers)
 

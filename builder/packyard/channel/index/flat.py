@@ -5,7 +5,7 @@ from __future__ import annotations
 from packyard.bundle import record
 from packyard.bundle.record import Record
 from packyard.channel.entry import IndexEntry
-from packyard.channel.stores import MissingStoreError, NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.errors import IntegrityError, Problem
 from packyard.files import filenames
 
@@ -19,12 +19,8 @@ def parse(data: bytes) -> tuple[IndexEntry, ...]:
 
 def read(store: Store) -> tuple[IndexEntry, ...] | None:
     """Return the entries of a channel's index, or None if it has none of this format."""
-    try:
-        return parse(store.get(KEY, limit=record.LIMIT))
-    except MissingStoreError:
-        raise
-    except NotFoundError:
-        return None
+    data = get_or_none(store, KEY, limit=record.LIMIT)
+    return None if data is None else parse(data)
 
 
 def _read(fields: Record) -> tuple[IndexEntry, ...]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from packyard.bundle import record
 from packyard.bundle.record import FaultError, Record
 from packyard.channel.index.tree import Node
-from packyard.channel.stores import MissingStoreError, NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
@@ -215,7 +215,7 @@ def create(store: Store, head: Head, keys: Sequence[SigningKey]) -> Head:
 
 def _point(store: Store, data: bytes, number: int) -> None:
     """Let the pointer be a copy of this head, unless it is one of a later head."""
-    before, other = _get(store, POINTER), 0
+    before, other = get_or_none(store, POINTER, limit=LIMIT), 0
     with suppress(IntegrityError):  # a damaged one is replaced
         other = 0 if before is None else Head.parse(before, NOBODY, file=POINTER).number
     if other < number:
@@ -224,10 +224,10 @@ def _point(store: Store, data: bytes, number: int) -> None:
 
 def _begin(store: Store, trusted: Trust, known: Remembered) -> Head | None:
     """Return the head to begin with: the pointer's, or the remembered one where the pointer is behind it."""
-    data = _get(store, POINTER)
+    data = get_or_none(store, POINTER, limit=LIMIT)
     head = None if data is None else Head.parse(data, trusted, file=POINTER)
     if known.number > (head.number if head else 0):
-        data = _get(store, key(known.number))
+        data = get_or_none(store, key(known.number), limit=LIMIT)
         if data is None:
             raise _older(store, known, f"its latest head is {head.number}" if head else "the channel has no head")
         head = Head.parse(data, trusted, file=key(known.number), number=known.number)
@@ -240,7 +240,7 @@ def _forward(store: Store, trusted: Trust, head: Head | None) -> Head | None:
     found: dict[int, bytes] = {}
 
     def exists(number: int) -> bool:
-        data = _get(store, key(number)) if number < _MOST else None
+        data = get_or_none(store, key(number), limit=LIMIT) if number < _MOST else None
         found.update({} if data is None else {number: data})
         return data is not None
 
@@ -263,7 +263,7 @@ def _check_descent(store: Store, head: Head, known: Remembered) -> None:
         digest = head.history[number]
         if number == known.number:
             break
-        data = _get(store, key(number)) or b""
+        data = get_or_none(store, key(number), limit=LIMIT) or b""
         digest.verify(data, what=f"{store.address}: {key(number)}")
         head = Head.parse(data, NOBODY, file=key(number), number=number)
     if digest != known.digest:
@@ -278,12 +278,3 @@ def _older(store: Store, known: Remembered, found: str) -> IntegrityError:
     problem = f"is older than before: it had head {known.number}, and now {found}"
     hint = f"{_ASK}; if its index was lost or made anew, remove {known.file}"
     return IntegrityError(Problem(problem, file=store.address, hint=hint))
-
-
-def _get(store: Store, key: str) -> bytes | None:
-    try:
-        return store.get(key, limit=LIMIT)
-    except MissingStoreError:
-        raise
-    except NotFoundError:
-        return None

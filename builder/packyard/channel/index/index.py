@@ -1,8 +1,8 @@
 """The index: what a channel says it holds.
 
 It is a small head (`head`) over maps of immutable nodes (`tree`), so that a reader needs few small requests however
-much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, and
-`commit` makes it the channel's. An index only grows: an entry keeps its file for ever.
+much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, which
+`stored` makes the channel's. An index only grows: an entry keeps its file for ever.
 
     packages    name → digest of the record of the package (`package`)
     words       "word name" for each word of a package (`words`)
@@ -11,29 +11,20 @@ much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` 
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 
-from packyard.bundle import record as json_record
-from packyard.bundle import reference
-from packyard.bundle.record import FaultError
+from packyard.bundle import record, reference
+from packyard.bundle.record import FaultError, Record, checked, flag, known
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import flat, lease, spill, tree, trial, words
-from packyard.channel.index import head as heads
-from packyard.channel.index.head import Head, Memory
+from packyard.channel.index import spill, tree, words
+from packyard.channel.index.head import Head
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.package import Package
-from packyard.channel.stores import MissingStoreError, NotFoundError, Store
-from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
-from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
+from packyard.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 
-_ATTEMPTS = 200
 _NEAR = 500  # names to look for the nearest
 
 
@@ -41,19 +32,14 @@ _NEAR = 500  # names to look for the nearest
 class Release:
     """The bundles published together under one version; a closed one gets no more."""
 
-    spelling: str
-    closed: bool = False
+    spelling: str = field(metadata=known(checked(reference.check_version)))
+    closed: bool = field(default=False, metadata=known(flag))
+    extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, value: object) -> Release:
         """Read a release from its JSON."""
-        fields = json_record.Record(value)
-        spelling = fields.take("spelling", json_record.checked(reference.check_version))
-        return cls(spelling=spelling, closed=fields.take("closed", json_record.flag))
-
-    def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
-        return {"spelling": self.spelling, "closed": self.closed}
+        return Record(value).take_all(cls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +62,20 @@ class Index:
             head = Head(
                 packages=tree.build(records(), nodes.keep),
                 words=tree.build(((key, "") for key in found), nodes.keep),
-                releases=tree.build(sorted((key, each.document()) for key, each in releases.items()), nodes.keep),
+                releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
             )
         return cls(head=head, nodes=nodes)
+
+    @classmethod
+    def of_entries(cls, entries: Iterable[IndexEntry], nodes: Nodes) -> Index:
+        """Return the index of entries that are published already; where a version has two spellings, both stay."""
+        packages: dict[str, list[IndexEntry]] = {}
+        releases: dict[str, Release] = {}
+        for entry in sorted(entries, key=lambda each: reference.order(each.version)):
+            packages.setdefault(entry.name, []).append(entry)
+            releases.setdefault(reference.canonical(entry.version), Release(spelling=entry.version))
+        made = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
+        return cls.build(made, releases, nodes)
 
     @property
     def entries(self) -> tuple[IndexEntry, ...]:
@@ -121,6 +118,11 @@ class Index:
         """Return the versions of a name, the oldest first."""
         package = self.package(name)
         return tuple(entry.version for entry in package.entries) if package else ()
+
+    def lists(self, entry: IndexEntry) -> bool:
+        """Return whether it has this very file, under this name and version."""
+        package = self.package(entry.name)
+        return package is not None and any(entry.is_same_file(each) for each in package.entries)
 
     def named(self, name: str) -> Package:
         """Return the package of a name, or raise `InputError` with the nearest name."""
@@ -187,7 +189,7 @@ class Index:
             self.head,
             packages=self._updated(self.head.packages, records),
             words=self._updated(self.head.words, found),
-            releases=self._updated(self.head.releases, {key: each.document() for key, each in releases.items()}),
+            releases=self._updated(self.head.releases, {key: record.document(each) for key, each in releases.items()}),
         )
         return replace(self, head=head)
 
@@ -213,115 +215,3 @@ def _release(present: Release | None, entry: IndexEntry) -> Release:
         problem = f"{entry}: the release {present.spelling} is closed"
         raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
     return present
-
-
-def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
-    """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
-    nodes = Nodes(store)
-    head = heads.latest(store, trusted, memory)
-    if head is not None:
-        return Index(head=head, nodes=nodes)
-    entries = flat.read(store)
-    if entries is None:
-        return None
-    if trusted.is_required:
-        hint = "its publisher has to sign it: packyard reindex CHANNEL --key NAME"
-        raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
-    return of_entries(entries, nodes)
-
-
-def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
-    """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
-    with suppress(MissingStoreError):  # the first write makes it, or says why not
-        return find(store, trusted, memory) or Index(nodes=Nodes(store))
-    return Index(nodes=Nodes(store))
-
-
-def of_entries(entries: Iterable[IndexEntry], nodes: Nodes, closed: frozenset[str] = frozenset()) -> Index:
-    """Return the index of entries that are published already; where a version has two spellings, both stay."""
-    packages: dict[str, list[IndexEntry]] = {}
-    releases: dict[str, Release] = {}
-    for entry in sorted(entries, key=lambda each: reference.order(each.version)):
-        packages.setdefault(entry.name, []).append(entry)
-        version = reference.canonical(entry.version)
-        releases.setdefault(version, Release(spelling=entry.version, closed=version in closed))
-    made = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
-    return Index.build(made, releases, nodes)
-
-
-def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
-    """Return a channel's index, or raise `NotFoundError` if it has none."""
-    found = find(store, trusted, memory)
-    if found is None:
-        hint = "is this a channel, and has it lost its index?"
-        raise NotFoundError(Problem("no index", file=f"{store.address}: {heads.POINTER}", hint=hint))
-    return found
-
-
-def record(
-    store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
-) -> Index:
-    """Add entries to a channel's index, while others may do the same, and return the new index."""
-    added, trusted = tuple(entries), heads.trust_to_write(keys, trusted)
-    store = trial.tried(store)
-    with lease.exclusive(store) as check:
-        return commit(store, lambda index: index.add(*added), keys=keys, trusted=trusted, check=check)
-
-
-def revoke(
-    store: Store,
-    key_id: Digest,
-    *,
-    keys: Sequence[SigningKey],
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-) -> Index:
-    """Let a channel's index say that a key signs nothing any more; another key has to sign that."""
-    if key_id in {key.public.id for key in keys} or not keys:
-        hint = "sign with another key that its users trust: --key NAME"
-        raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
-    trusted = heads.trust_to_write(keys, trusted)
-    read(store, trusted, memory)  # there has to be one
-    store = trial.tried(store)
-    with lease.exclusive(store) as check:
-        change = partial(Index.revoke, key_id=key_id)
-        return commit(store, change, keys=keys, trusted=trusted, check=check, memory=memory)
-
-
-def commit(
-    store: Store,
-    change: Callable[[Index], Index],
-    *,
-    keys: Sequence[SigningKey],
-    trusted: Trust,
-    check: Callable[[], object],
-    memory: Memory | None = None,
-) -> Index:
-    """Make a change of its index the channel's, while others may do the same; return the new index.
-
-    The change is made again whenever another publisher was faster. A channel without an index gets one. Nothing follows
-    a head that is older than the remembered one, or forks from it. ``check``, from
-    a lease, comes before nodes are written, and before the head is created.
-    """
-    for attempt in range(_ATTEMPTS):
-        before = current(store, trusted, memory)
-        after = change(before)
-        if after == before and before.head.number:
-            return after
-        if before.head.is_signed and all(key.public.id in after.head.revoked for key in keys):
-            problem = f"its index is signed, and {'your key is revoked' if keys else 'you have no key'}"
-            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
-            raise InputError(Problem(problem, file=store.address, hint=hint))
-        check()
-        after.write()
-        following = replace(after.head, number=before.head.number + 1, history=before.head.next_history())
-        check()
-        try:
-            created = heads.create(store, following, keys)
-        except ConflictError:  # another publisher was faster: try again after a random pause
-            time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
-        else:
-            if memory:
-                memory.write(created)
-            return replace(after, head=created)
-    raise UnavailableError(Problem("too many others publish at the same time", file=store.address, hint="run again"))

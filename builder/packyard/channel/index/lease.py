@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from packyard.bundle import record
 from packyard.bundle.record import Record
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import NotFoundError, Store, get_or_none
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, PackyardError, Problem, UnavailableError
 
@@ -56,10 +56,8 @@ class Lease:
 
     def check(self) -> None:
         """Raise `UnavailableError` if somebody removed our ticket, because it was not renewed in time."""
-        try:
-            self._store.get(self._key, limit=_LIMIT)
-        except NotFoundError as error:
-            raise self._lost() from error
+        if get_or_none(self._store, self._key, limit=_LIMIT) is None:
+            raise self._lost()
 
     def _lost(self) -> UnavailableError:
         problem = "this writer was slower than others wait: its ticket is gone"
@@ -113,9 +111,9 @@ def hold(store: Store) -> Iterator[Lease]:
 
 
 @contextmanager
-def exclusive(store: Store) -> Iterator[Callable[[], object]]:
-    """Keep other writers waiting if the store needs that; yield what checks, or waits, before something is listed."""
-    if store.promises.create:
+def exclusive(store: Store, *, always: bool = False) -> Iterator[Callable[[], object]]:
+    """Keep other writers waiting, if the store needs that; yield what checks, or waits, before something is listed."""
+    if store.promises.create and not always:
         yield lambda: wait(store)
     else:
         with hold(store) as lease:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from packyard.bundle import record
 from packyard.channel.index import flat, head
-from packyard.channel.stores import MissingStoreError, NotFoundError, Promises, Store, probe, trusting
+from packyard.channel.stores import Promises, Store, get_or_none, probe, trusting
 from packyard.errors import ConflictError
 
 KEY = "index/channel.json"
@@ -38,13 +38,12 @@ def tried(store: Store) -> Store:
 
 
 def _known(store: Store) -> bool | None:
-    try:
-        data = store.get(KEY, limit=_LIMIT)
-    except MissingStoreError:
-        raise
-    except NotFoundError:
-        return None
-    return record.parse(data, lambda fields: fields.take("create", record.flag), kind=_KIND, file=KEY)
+    data = get_or_none(store, KEY, limit=_LIMIT)
+    return (
+        None
+        if data is None
+        else record.parse(data, lambda fields: fields.take("create", record.flag), kind=_KIND, file=KEY)
+    )
 
 
 def _is_free(store: Store) -> bool:

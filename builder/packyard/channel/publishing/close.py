@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from packyard.bundle import record, reference
-from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index import stored
 from packyard.channel.index.head import Memory
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import IntegrityError, Problem
@@ -28,9 +28,8 @@ def key(version: str) -> str:
 def is_closed(store: Store, version: str, trusted: Trust) -> bool:
     """Return whether there is the record of a release."""
     place = key(version)
-    try:
-        data = store.get(place, limit=_LIMIT)
-    except NotFoundError:
+    data = get_or_none(store, place, limit=_LIMIT)
+    if data is None:
         return False
     payload = envelope.open(data, TYPE, trusted, file=place).payload
     read = record.checked(reference.check_version)
@@ -49,15 +48,10 @@ def close(
     memory: Memory | None = None,
 ) -> bool:
     """Close the release of a version, and return whether it was open."""
-    trusted = head.trust_to_write(keys, trusted)
-    index.read(store, trusted, memory)  # there has to be one
-    store = trial.tried(store)
-    with lease.hold(store) as held:
-        release = index.read(store, trusted).released(version)
-        if not is_closed(store, release.spelling, trusted):
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        release = writer.current().released(version)
+        if not is_closed(store, release.spelling, writer.trusted):
             document = {"apiVersion": record.API_VERSION, "kind": "Closed", "version": release.spelling}
-            store.put(key(release.spelling), envelope.sign(record.to_bytes(document), TYPE, keys))
-        index.commit(
-            store, lambda found: found.close(version), keys=keys, trusted=trusted, check=held.check, memory=memory
-        )
+            writer.store.put(key(release.spelling), envelope.sign(record.to_bytes(document), TYPE, keys))
+        writer.commit(lambda found: found.close(version))
     return not release.closed

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from packyard.bundle import reference
 from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import flat, head, index, lease, nodes, pending, tree, trial
+from packyard.channel.index import flat, head, lease, nodes, pending, stored, tree, trial
 from packyard.channel.index.head import Head
 from packyard.channel.index.index import Index, Release
 from packyard.channel.index.nodes import Nodes
@@ -22,7 +22,7 @@ from packyard.channel.index.tree import Node
 from packyard.channel.publishing import close, reindex
 from packyard.channel.publishing import yank as yanks
 from packyard.channel.publishing.prune import LEFT, unreached
-from packyard.channel.stores import PROBES, NotFoundError, Store, TooLongError
+from packyard.channel.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.digest import Digest
@@ -47,7 +47,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     """Yield what is wrong with a channel."""
     there = frozenset(store.list(""))
     try:
-        found = index.find(store, trusted)
+        found = stored.find(store, trusted)
     except IntegrityError as error:
         yield from (
             Finding(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
@@ -77,9 +77,8 @@ def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[
     digests = set()
     for number in range(latest.number, 0, -1):
         key = head.key(number)
-        try:
-            data = store.get(key, limit=head.LIMIT)
-        except NotFoundError:
+        data = get_or_none(store, key, limit=head.LIMIT)
+        if data is None:
             yield Finding(kind="missing", key=key, message="later heads link to it", hint=_BRING_BACK)
             continue
         digests.add(Digest.of(data))

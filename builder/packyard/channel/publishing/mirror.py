@@ -20,13 +20,14 @@ from packyard.channel.fetching.cache import Cache
 from packyard.channel.fetching.download import Wanted, download
 from packyard.channel.fetching.fetch import Fetching
 from packyard.channel.fetching.verify import verify_listed
-from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index import head, stored
 from packyard.channel.index.choose import choose
 from packyard.channel.index.head import Memory
 from packyard.channel.index.index import Index
 from packyard.channel.index.package import Package
 from packyard.channel.publishing import promote, yank
-from packyard.channel.publishing.publish import Packed, Status, publish
+from packyard.channel.publishing.publish import Status, publish
+from packyard.channel.publishing.upload import Packed
 from packyard.channel.stores import NotFoundError, Store
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import ConflictError
@@ -81,10 +82,10 @@ def mirror(
     """
     how = how or Fetching()
     trusted = head.trust_to_write(keys, trusted)
-    listed = index.read(source, how.trusted, how.memory)
+    listed = stored.read(source, how.trusted, how.memory)
     entries = chosen(listed, texts)
-    before = index.current(target, trusted, memory)
-    present = {str(entry) for entry in entries if _lists(before, entry)}
+    before = stored.current(target, trusted, memory)
+    present = {str(entry) for entry in entries if before.lists(entry)}
     missing = [entry for entry in entries if str(entry) not in present]
     results: dict[str, Mirrored] = {}
     for start in range(0, len(missing), _BATCH):
@@ -133,11 +134,6 @@ def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:
         return bundles.inspect(file, what=str(entry))[0].images
 
 
-def _lists(found: Index, entry: IndexEntry) -> bool:
-    package = found.package(entry.name)
-    return package is not None and any(entry.is_same_file(each) for each in package.entries)
-
-
 def _yank(
     source: Store,
     target: Store,
@@ -148,16 +144,15 @@ def _yank(
     memory: Memory | None,
 ) -> None:
     """Yank in the target what is yanked in the source, by the same records."""
-    before = index.current(target, trusted)
+    before = stored.current(target, trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if not new:
         return
-    target = trial.tried(target)
-    with lease.hold(target) as held:
+    with stored.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
         for entry in new:
             record = _record(source, entry, how)
             with suppress(ConflictError):  # whoever runs the target yanks it, too
-                target.put(yank.key(entry.name, entry.version), record)
+                writer.store.put(yank.key(entry.name, entry.version), record)
 
         def change(found: Index) -> Index:
             for entry in new:
@@ -165,7 +160,7 @@ def _yank(
                     found = found.yank(entry, entry.yanked)
             return found
 
-        index.commit(target, change, keys=keys, trusted=trusted, check=held.check, memory=memory)
+        writer.commit(change)
 
 
 def _record(source: Store, entry: IndexEntry, how: Fetching) -> bytes:

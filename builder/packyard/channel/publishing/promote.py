@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetching.fetch import get
 from packyard.channel.fetching.verify import Proof, verify_bundle
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.index.head import Head, Memory
+from packyard.channel.index.index import Index
 from packyard.channel.publishing.publish import Status, publish
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem
@@ -35,7 +35,7 @@ def promote(
     The provenance and the SBOM come with it; they stay signed by whom they are. What is yanked is refused. ``tell``
     gets what the source channel proves about each file that is now in the target.
     """
-    listed = index.read(source, source_trust, source_memory)
+    listed = stored.read(source, source_trust, source_memory)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
     def attest(published: IndexEntry) -> Mapping[str, bytes]:
@@ -60,7 +60,7 @@ def _proof(head: Head, entry: IndexEntry, found: Mapping[str, bytes], trusted: T
     return verify_bundle(entry, attested, trusted.without(head.revoked), what=str(entry), listed_by=head.signers)
 
 
-def _entry(listed: index.Index, text: str) -> IndexEntry:
+def _entry(listed: Index, text: str) -> IndexEntry:
     asked = Reference.parse(text)
     if asked.version is None:
         hint = f"write {asked.name}@VERSION: what is promoted is said exactly"
@@ -74,10 +74,9 @@ def _entry(listed: index.Index, text: str) -> IndexEntry:
 def known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which has to be about this file."""
     proof = provenance.key(entry.name, entry.version)
-    found: dict[str, bytes] = {}
-    for key in (sbom.key(entry.name, entry.version), proof):
-        with suppress(NotFoundError):
-            found[key] = source.get(key, limit=provenance.LIMIT)
+    both = (sbom.key(entry.name, entry.version), proof)
+    there = ((key, get_or_none(source, key, limit=provenance.LIMIT)) for key in both)
+    found = {key: data for key, data in there if data is not None}
     if proof in found:
         made, _ = provenance.open(found[proof], trusted, file=proof)
         if (made.name, made.version, made.tar, made.file) != (entry.name, entry.version, entry.tar, entry.digest):

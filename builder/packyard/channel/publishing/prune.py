@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from packyard.channel.index import head, index, lease, nodes, pending, tree, trial
+from packyard.channel.index import head, lease, nodes, pending, stored, tree, trial
 from packyard.channel.index.head import Head
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.stores import PROBES, NotFoundError, Store
@@ -25,13 +25,13 @@ def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
 
     It is a `ConflictError` if somebody publishes now.
     """
-    index.read(store, trusted)  # there has to be one
+    stored.read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
             raise ConflictError(Problem(problem, file=store.address, hint=LEFT))
-        extra = [*unreached(store, index.read(store, trusted).head), *store.list(PROBES)]
+        extra = [*unreached(store, stored.read(store, trusted).head), *store.list(PROBES)]
         for key in extra:
             held.check()  # a publisher who took the lease from us may need it again
             store.remove(key)

@@ -15,14 +15,14 @@ from packyard.bundle import reference
 from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry, bundle_key
-from packyard.channel.index import flat, head, index, lease, tree, trial
+from packyard.channel.index import flat, head, lease, tree, trial
 from packyard.channel.index.head import Head, Memory, Remembered
 from packyard.channel.index.index import Index, Release
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.package import Package
 from packyard.channel.index.tree import Node
 from packyard.channel.publishing import close, yank
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import NotFoundError, Store, get_or_none
 from packyard.channel.trust import provenance
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
@@ -152,11 +152,10 @@ def read(store: Store, name: str, version: str, trusted: Trust) -> IndexEntry:
 
 def _check_provenance(store: Store, bundle: Bundle, trusted: Trust) -> None:
     place = provenance.key(bundle.manifest.name, bundle.manifest.version)
-    try:
-        data = store.get(place, limit=provenance.LIMIT)
-    except NotFoundError as error:
+    data = provenance.get(store, bundle.manifest.name, bundle.manifest.version)
+    if data is None:
         if trusted.is_required:
-            raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=place)) from error
+            raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=place))
         return
     made, _ = provenance.open(data, trusted, file=place)
     made.check(bundle, file=place)
@@ -226,13 +225,13 @@ def _before(store: Store, number: int, *trusts: Trust) -> Index:
         if found:
             return Index(head=found, nodes=Nodes(store))
     with suppress(IntegrityError):
-        return index.of_entries(flat.read(store) or (), Nodes())
+        return Index.of_entries(flat.read(store) or (), Nodes())
     return Index()
 
 
 def _head(store: Store, number: int) -> bytes:
-    try:
-        return store.get(head.key(number), limit=head.LIMIT)
-    except NotFoundError as error:
+    data = get_or_none(store, head.key(number), limit=head.LIMIT)
+    if data is None:
         hint = "bring it back: users who remember it would take a new index for a forgery"
-        raise IntegrityError(Problem("is missing", file=head.key(number), hint=hint)) from error
+        raise IntegrityError(Problem("is missing", file=head.key(number), hint=hint))
+    return data

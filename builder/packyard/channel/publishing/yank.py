@@ -12,9 +12,9 @@ from packyard.bundle import record, reference
 from packyard.bundle.record import Record
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
-from packyard.channel.index import head, index, lease, trial
+from packyard.channel.index import stored
 from packyard.channel.index.head import Memory
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
@@ -67,9 +67,8 @@ def check_reason(reason: str) -> None:
 def read(store: Store, entry: IndexEntry, trusted: Trust) -> Yanked | None:
     """Return the record of a bundle, or None if there is none."""
     place = key(entry.name, entry.version)
-    try:
-        data = store.get(place, limit=_LIMIT)
-    except NotFoundError:
+    data = get_or_none(store, place, limit=_LIMIT)
+    if data is None:
         return None
     payload = envelope.open(data, TYPE, trusted, file=place).payload
     found = record.parse(payload, Yanked.take, kind="Yanked", file=place)
@@ -95,18 +94,13 @@ def yank(
     asked = Reference.parse(text)
     if asked.version is None:
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
-    trusted = head.trust_to_write(keys, trusted)
-    index.read(store, trusted, memory)  # there has to be one
-    store = trial.tried(store)
-    with lease.hold(store) as held:
-        entry = index.read(store, trusted).named(asked.name).get(asked.version)
-        recorded = read(store, entry, trusted)
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        entry = writer.current().named(asked.name).get(asked.version)
+        recorded = read(store, entry, writer.trusted)
         if recorded is None:
             made = Yanked(name=entry.name, version=entry.version, tar=entry.tar, reason=reason)
-            store.put(key(entry.name, entry.version), made.to_bytes(keys))
+            writer.store.put(key(entry.name, entry.version), made.to_bytes(keys))
         elif recorded.reason != reason:
             raise ConflictError(Problem(f"{entry} is yanked: {recorded.reason}", hint="a reason never changes"))
-        index.commit(
-            store, lambda found: found.yank(entry, reason), keys=keys, trusted=trusted, check=held.check, memory=memory
-        )
-    return index.read(store, trusted).named(entry.name).get(entry.version), not entry.yanked
+        after = writer.commit(lambda found: found.yank(entry, reason))
+    return after.named(entry.name).get(entry.version), not entry.yanked

@@ -20,6 +20,7 @@ from packyard.channel.stores.store import (
     Store,
     TooLongError,
     check_key,
+    get_or_none,
 )
 from packyard.errors import InputError, Problem, UnavailableError
 
@@ -32,6 +33,7 @@ __all__ = [
     "Store",
     "TooLongError",
     "check_key",
+    "get_or_none",
     "open_store",
     "probe",
     "trusting",

@@ -88,6 +88,16 @@ class Store(Protocol):
         """Remove an object below ``index/``; that it is missing is fine."""
 
 
+def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:
+    """Return an object's bytes, or None where the store has none; that there is no store remains an error."""
+    try:
+        return store.get(key, limit=limit)
+    except MissingStoreError:
+        raise
+    except NotFoundError:
+        return None
+
+
 def check_key(key: str) -> None:
     """Refuse a text that is not a key, so that no key leads out of a store."""
     if not _KEY.fullmatch(key):

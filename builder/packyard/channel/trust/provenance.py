@@ -20,6 +20,7 @@ from packyard import __version__
 from packyard.bundle import record, reference
 from packyard.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.channel.entry import Identified, bundle_key
+from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
@@ -155,6 +156,11 @@ class Provenance:
 def key(name: str, version: str) -> str:
     """Return the key of a bundle's provenance in a channel."""
     return bundle_key(name, version) + ".intoto.json"
+
+
+def get(store: Store, name: str, version: str) -> bytes | None:
+    """Return the envelope beside a bundle in a channel, or None if there is none."""
+    return get_or_none(store, key(name, version), limit=LIMIT)
 
 
 def installed_libraries() -> dict[str, str]:
