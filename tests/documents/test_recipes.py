@@ -14,7 +14,7 @@ import yaml
 import real
 import tiny
 from packyard.channel import open_store
-from packyard.channel.index import index
+from packyard.channel.index import stored
 from packyard.channel.trust import provenance
 from packyard.channel.trust.keys import SigningKey, Trust
 from running import environment, programs_dir
@@ -82,7 +82,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
         "-m pip install packyard[cloud,check]"
     }
     store, trusted = open_store(str(channel)), Trust.of(KEY.public)
-    listed = index.read(store, trusted)
+    listed = stored.read(store, trusted)
     release = listed.release("1.2.0")
     assert release is not None
     assert release.closed
