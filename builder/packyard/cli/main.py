@@ -29,6 +29,7 @@ VERBS = {
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
     "lint": ("lint", "report what is wrong with packages"),
+    "preview": ("preview", "print what a use case composes to, again at each save"),
     "test": ("test", "build packages and try them as their users do"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),

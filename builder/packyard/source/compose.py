@@ -60,7 +60,7 @@ class Composed:
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where)
+        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where)
 
     def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""

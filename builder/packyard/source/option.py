@@ -64,7 +64,7 @@ class Options:
         """Return the directory of the options as the setters' room knows it."""
         resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
         patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
-        return PackageFiles(self.files.get(KRMFILE, EMPTY), resources, where, patches=patches)
+        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where, patches=patches)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:

@@ -186,6 +186,10 @@ class Observed:
         """Say whether all facts still hold."""
         return all(self._answer(question, path) == answer for question, path, answer in facts)
 
+    def now(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return facts with the answers of now."""
+        return [(question, path, self._answer(question, path)) for question, path, _ in facts]
+
     def _answer(self, question: str, path: str) -> str:
         found = self._answers.get((question, path))
         if found is None:

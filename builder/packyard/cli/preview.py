@@ -1,0 +1,71 @@
+"""Print what a use case composes to, with what lint finds; on a terminal again at each save, until Ctrl-C.
+
+After a save only the difference is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from packyard.build.preview import Preview, View, choose
+from packyard.cli import output, sources
+from packyard.cli.lint import judges_of
+from packyard.source import package
+
+_PAUSE = 0.2  # seconds between two looks at the sources
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("name", metavar="NAME", help="a package of the workspace")
+    parser.add_argument(
+        "path", metavar="USECASE", nargs="?", default="", help="one of its use cases (default: the first)"
+    )
+    parser.add_argument("--once", action="store_true", help="do not wait for changes")
+    sources.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the use case; the exit code is 1 if it does not compose and no change is waited for."""
+    here = sources.find(arguments)
+    path = choose(package.read(here, arguments.name), arguments.path)
+    preview = Preview(here.root_dir, arguments.name, path, judges_of(here))
+    view = preview.look()
+    for file, data in view.files.items():
+        output.data(f"# {file}\n".encode() + data + b"---\n")
+    _tell(view)
+    if arguments.once or not sys.stdout.isatty():
+        return 1 if view.problems else 0
+    output.note(f"waiting for changes of {arguments.name} {path}; Ctrl-C ends")
+    with suppress(KeyboardInterrupt):
+        while True:
+            while not preview.has_changed():
+                time.sleep(_PAUSE)
+            view = _next(view, preview.look())
+    return 0
+
+
+def _next(before: View, view: View) -> View:
+    """Print how a view differs from the last one that composed, and return the one to compare with next."""
+    output.note(time.strftime("%H:%M:%S saved"))
+    _tell(view)
+    if view.problems:
+        return before
+    names = sorted({*before.files, *view.files})
+    both = {name: (before.files.get(name), view.files.get(name)) for name in names}
+    changed = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+    output.diffs(Path(), changed)
+    return view
+
+
+def _tell(view: View) -> None:
+    for problem in view.problems:
+        output.problem(str(problem))
+    for finding in view.findings:
+        output.problem(str(finding))
+    if not view.problems:
+        output.note(f"{output.counted(len(view.findings), 'finding')} of lint")
