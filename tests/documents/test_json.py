@@ -92,6 +92,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "undo": run("undo", use_case),
         "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
+        "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }
     table = documented()
     assert set(table) == {*results, "render"}

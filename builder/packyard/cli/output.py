@@ -161,8 +161,13 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
     else:
         if files:
             note(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
-    for file, (before, after) in sorted(whole.items()):
-        streams.write(_diff(before, after, os.path.relpath(file, base)))
+    texts({os.path.relpath(file, base): both for file, both in whole.items()})
+
+
+def texts(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
+    """Print the changes of files, by paths below a folder that the reader knows, as one unified diff."""
+    for path, (before, after) in sorted(files.items()):
+        streams.write(_diff(before, after, path))
 
 
 def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:

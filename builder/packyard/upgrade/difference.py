@@ -40,9 +40,9 @@ _YAML = (".yaml", ".yml", "/Kustomization")
 class Change:
     """One difference in the directory ``where`` of a package (empty: the package itself).
 
-    ``what`` is a use case, option, base or overlay (``name`` is empty), a setter, substitution, rule, requirement,
-    object, field or file. ``path`` is that of a field in the object ``name``, or says what of a definition differs:
-    ``default``, ``required``, ``type``. ``change`` is added, removed, changed, reordered or bound, see
+    ``what`` is a package, use case, option, base or overlay (``name`` is empty), a setter, substitution, rule,
+    requirement, object, field or file. ``path`` is that of a field in the object ``name``, or says what of a definition
+    differs: ``default``, ``required``, ``type``. ``change`` is added, removed, changed, reordered or bound, see
     `fields.FieldDifference`; ``setter`` sets the field now; ``note`` says what replaced what was removed, or why a file
     was not compared by fields.
     """
@@ -61,11 +61,26 @@ class Change:
     def is_breaking(self) -> bool:
         """Whether who relies on it has to act: a name is gone, a setter has another type, or has to be set now."""
         if self.change == "removed":
-            return self.what in ("setter", *_PART_WORDS)
+            return self.what in ("package", "setter", *_PART_WORDS)
         if self.what != "setter":
             return False
         adds_required = self.change == "added" and self.after is None
         return adds_required or self.path == "type" or (self.path == "required" and self.after is True)
+
+
+def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
+    """Compare packages by their names, or one with one; return what differs for the names of those that do."""
+    if len(before) == len(after) == 1:
+        (before_files,), (name,) = before.values(), after
+        found = {name: compare(before_files, after[name])}
+    else:
+        found = {
+            name: compare(before[name], after[name])
+            if name in before and name in after
+            else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
+            for name in sorted({*before, *after})
+        }
+    return {name: changes for name, changes in found.items() if changes}
 
 
 def compare(before: Files, after: Files) -> tuple[Change, ...]:

@@ -1,0 +1,110 @@
+"""What a word of `packyard diff` stands for: packages in memory, from a folder, a file or a channel."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.build.catalogue import Packing, Settings
+from packyard.bundle import archive, manifest
+from packyard.bundle.archive import LIMITS
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import Manifest
+from packyard.bundle.reference import Reference, check_version, same
+from packyard.cli import fanout, output, settings
+from packyard.errors import InputError, Problem
+from packyard.files import regular
+from packyard.files.tree import Tree
+from packyard.source import package, workspace
+from packyard.upgrade.difference import Files
+from packyard.work import executor
+
+#: The version of packages that are composed to be compared.
+_VERSION = "0"
+Packages = dict[str, Files]
+
+
+def read(word: str, arguments: argparse.Namespace) -> Packages:
+    """Return the packages that a word names: a folder or a file, an address, NAME@VERSION, or a release, @VERSION."""
+    path = Path(word)
+    if path.is_dir():
+        return _folder(path, arguments)
+    if path.exists() or ("/" in word and "://" not in word):
+        bundle = Bundle.open(regular.read(path, limit=LIMITS.packed_size), what=word)
+        return {bundle.name: _files(bundle.members)}
+    return _published(word, arguments.channel)
+
+
+def origin(folder: Path) -> str:
+    """Return NAME@VERSION of an untarred package."""
+    file = folder / manifest.FILE
+    if not regular.is_file(file):
+        hint = "name what to compare it with: packyard diff A B"
+        raise InputError(Problem(f"has no {manifest.FILE}, so it is no untarred package", file=str(folder), hint=hint))
+    described = Manifest.parse(regular.read(file, limit=manifest.LIMIT))
+    return f"{described.name}@{described.version}"
+
+
+def composed(root_dir: Path, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
+    """Compose packages of a workspace."""
+    how = Settings(root_dir=root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments))
+    with output.progress(names) as done:
+        built = executor.run(Packing(how), names, on=fanout.engine(arguments, names), done=done)
+    fanout.finish(how.cache_dir, (item.fault for item in built))
+    return {each.name: _files(archive.read(each.data)) for each in built}
+
+
+def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
+    """Return the packages of a workspace, one of them, or the folder as it is: an untarred package, a library."""
+    if (folder / package.FILE).is_file() and (around := workspace.find(folder)):
+        return composed(around.root_dir, [folder.resolve().name], arguments)
+    if (folder / workspace.FILE).is_file() and (folder / "packages").is_dir():
+        return composed(folder, workspace.read(folder).package_names(), arguments)
+    tree, files, size = Tree(folder), dict[str, bytes](), 0
+    for place, folders, names in tree.walk():
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if not name.startswith(".packyard-"):
+                path = f"{place}/{name}" if place else name
+                files[path] = tree.read(path)
+                size += len(files[path])
+        if len(files) > LIMITS.entries or size > LIMITS.total_size:
+            hint = "name the folder of one package, or of a library"
+            raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
+    return {folder.resolve().name: files}
+
+
+def _published(word: str, flag: str | None) -> Packages:
+    """Fetch a bundle, or all bundles of a release."""
+    from packyard.channel.fetching.address import BundleAddress
+    from packyard.channel.fetching.fetch import opened, opened_at
+    from packyard.channel.index import index
+    from packyard.cli.channels import fetching, open_to_read
+
+    if address := BundleAddress.parse(word):
+        with opened_at(address, fetching(address.channel)) as fetched:
+            return {fetched.choice.entry.name: _files(fetched.read().members)}
+    name, at, version = word.partition("@")
+    asked = None if at and not name else Reference.parse(word)
+    channel = settings.required_channel(flag).value
+    store, how = open_to_read(channel), fetching(channel)
+    if asked is None:
+        check_version(version)
+        entries = index.read(store, how.trusted, how.memory).entries
+        references = [Reference.parse(str(each)) for each in entries if same(version, each.version)]
+        if not references:
+            hint = f"packyard list --from {channel} shows what there is"
+            raise InputError(Problem(f"{channel} has no release {version}", hint=hint))
+    else:
+        references = [asked]
+    found = {}
+    for each in references:
+        with opened(store, each, how) as fetched:
+            output.detail(f"{fetched.choice.entry} from {store.address}, {fetched.choice.why}")
+            found[each.name] = _files(fetched.read().members)
+    return found
+
+
+def _files(members: Sequence[archive.Member]) -> Files:
+    return {member.path: member.data for member in members}

@@ -1,0 +1,75 @@
+"""Compare two packages, libraries, source trees or releases: use cases, options, setters, fields, files.
+
+packyard diff OLD.tar.gz NEW.tar.gz            two bundles
+packyard diff NAME@1.0 NAME@1.1                two versions that a channel has; @1.0 @1.1 are two whole releases
+packyard diff ../old packages/NAME             two folders: untarred packages, sources (composed first), libraries
+packyard diff DIR                              an untarred package and the bundle that it came from
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import compared, fanout, output
+from packyard.errors import UsageError
+from packyard.upgrade import report
+from packyard.upgrade.difference import Change, Files, compare_all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    what = "a folder, a .tar.gz, NAME@VERSION, @VERSION, or the address of a bundle"
+    parser.add_argument("old", metavar="A", help=what)
+    parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
+    parser.add_argument("--text", action="store_true", help="print a unified diff of the files")
+    shared.add_output(parser, *shared.FORMS, "markdown")
+    fanout.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what differs."""
+    old, new = arguments.old, arguments.new
+    if new is None:
+        if not Path(old).is_dir():
+            raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
+        old, new = compared.origin(Path(old)), old
+    before, after = compared.read(old, arguments), compared.read(new, arguments)
+    if arguments.text:
+        _text(before, after)
+        return 0
+    found = compare_all(before, after)
+    show(found, arguments.output)
+    return 0
+
+
+def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:
+    """Print what differs between packages."""
+    if form == "json":
+        output.json_result([report.document(name, each) for name, changes in found.items() for each in changes])
+        return
+    if form == "markdown":
+        output.page(report.markdown(found))
+    else:
+        for line in report.text(found):
+            output.line(line)
+    changes = [each for changes in found.values() for each in changes]
+    places = {(name, each.where) for name, changes in found.items() for each in changes}
+    breaking = sum(each.is_breaking for each in changes)
+    said = (
+        f"{output.counted(len(changes), 'difference')} in {output.counted(len(places), 'place')}, {breaking} breaking"
+    )
+    output.note(said if changes else "no difference")
+
+
+def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:
+    """Print a unified diff, the files of each package below its name."""
+    is_pair = len(before) == len(after) == 1
+    old, new = (
+        {("" if is_pair else f"{name}/") + path: data for name, files in side.items() for path, data in files.items()}
+        for side in (before, after)
+    )
+    output.texts({path: (old.get(path), new.get(path)) for path in {*old, *new}})

@@ -1,0 +1,170 @@
+"""`packyard diff`: folders, files, versions and releases of a channel, as text, JSON, Markdown and unified diff."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from running import done, packyard
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      description: What is counted.
+      x-k8s-cli: {setter: {name: A, value: "1"}}
+"""
+LIBRARY = "apiVersion: packyard/v1\nkind: Library\nname: parts\n"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A workspace with one setter."""
+    root = tiny.workspace(tmp_path / "sources")
+    tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', 'a: "1" # {"$openapi":"A"}')
+    (root / "Krmfile").write_text(KRMFILE)
+    return root
+
+
+@pytest.fixture
+def channel(tmp_path: Path, sources: Path) -> Path:
+    """A channel with versions 1.0 and 1.1 of the package, of which the second has another default."""
+    channel = tmp_path / "channel"
+    done("publish", "--workspace", sources, "--version", "1.0", "--to", channel)
+    tiny.replace(sources / "Krmfile", 'value: "1"', 'value: "2"')
+    done("publish", "--workspace", sources, "--version", "1.1", "--to", channel)
+    return channel
+
+
+def rows(*words: object) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(done("diff", *words, "--output", "json"))
+    return found
+
+
+def test_compares_two_versions_of_a_channel(channel: Path) -> None:
+    assert done("diff", "p@1.0", "p@1.1", "--from", channel) == (
+        "p\n  file README.md changed\np/uses/one\n  setter A: default 1 → 2\n"
+        '  ConfigMap x: data.a "1" → "2" (set by A)\n'
+    )
+    found = rows("p@1.0", "p@^1.0", "--from", channel)
+    assert found[1] == {
+        "package": "p",
+        "where": "uses/one",
+        "what": "setter",
+        "name": "A",
+        "path": "default",
+        "change": "changed",
+        "before": "1",
+        "after": "2",
+        "setter": "",
+        "note": "",
+        "breaking": False,
+    }
+
+
+def test_the_same_packages_are_the_same_wherever_they_come_from(channel: Path, sources: Path, tmp_path: Path) -> None:
+    done("get", "p@1.0", "--from", channel, "--into", tmp_path)
+    file = channel / "1.1/p.tar.gz"
+    assert rows("p@1.0", tmp_path / "p", "--from", channel) == []
+    assert rows(tmp_path / "p", "--from", channel) == []
+    assert rows("p@1.1", file, "--from", channel) == rows(file, "p@1.1", "--from", channel) == []
+    of_versions = rows("p@1.0", "p@1.1", "--from", channel)
+    assert rows("@1.0", "@1.1", "--from", channel) == of_versions == rows(tmp_path / "p", file)
+    without = [row for row in of_versions if row["name"] != "README.md"]
+    assert [row for row in rows("p@1.0", sources / "packages/p", "--from", channel) if row["where"]] == without
+    assert rows(sources, sources / "packages/p") == rows(sources / "packages/p", sources) == []
+
+
+def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: Path) -> None:
+    done("get", "p@1.0", "--from", channel, "--into", tmp_path)
+    done("set", tmp_path / "p/uses/one", "A=7")
+    assert done("diff", tmp_path / "p", "--from", channel) == (
+        'p/uses/one\n  setter A: value 1 → 7\n  ConfigMap x: data.a "1" → "7" (set by A)\n'
+    )
+
+
+def test_names_packages_that_come_and_go(sources: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(sources, other)
+    shutil.copytree(other / "packages/p", other / "packages/q")
+    assert done("diff", sources, other) == "q\n  package added\n"
+    assert done("diff", other, sources) == "q\n  BREAKING: package removed\n"
+
+
+def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
+    shutil.rmtree(sources / "packages")
+    (sources / "packyard.yaml").write_text(f"{LIBRARY}moved: {{A: set B}}\n")
+    other = tmp_path / "other"
+    shutil.copytree(sources, other)
+    (other / "Krmfile").write_text(KRMFILE.partition("openAPI")[0])
+    tiny.replace(other / "bases/one/cm.yaml", ' # {"$openapi":"A"}', "")
+    assert done("diff", sources, other) == (
+        "other\n  BREAKING: setter A removed: set B\nother/bases/one\n  ConfigMap x: data.a no longer set by A\n"
+    )
+
+
+def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
+    assert done("diff", "p@1.0", "p@1.1", "--from", channel, "--output", "markdown") == (
+        "- `p`\n  - file `README.md` changed\n"
+        "- `p/uses/one`\n  - setter `A`: `default` `1` → `2`\n"
+        '  - `ConfigMap x`: `data.a` `"1"` → `"2"` (set by `A`)\n'
+    )
+    for name, text in (("a", "1"), ("b", "``` @all <script>\n# x")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.yaml").write_text(json.dumps({"a": text}))
+    shown = done("diff", tmp_path / "a", tmp_path / "b", "--output", "markdown").splitlines()
+    assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ````'``` @all <script>\\n# x'````"]
+
+
+def test_cuts_markdown_that_no_comment_holds(tmp_path: Path) -> None:
+    for name, text in (("a", "x"), ("b", "y")):
+        (tmp_path / name).mkdir()
+        words = (f"key{number}: {text * 70}" for number in range(1000))
+        (tmp_path / name / "x.yaml").write_text("\n".join(words))
+    shown = done("diff", tmp_path / "a", tmp_path / "b", "--output", "markdown")
+    assert len(shown.encode()) < 65_000
+    assert shown.endswith(" more lines\n")
+
+
+def test_prints_a_unified_diff(channel: Path) -> None:
+    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "--text")
+    assert "--- a/uses/one/config-map.yaml\n+++ b/uses/one/config-map.yaml\n" in shown
+    assert '-  a: "1" # {"$openapi":"A"}\n+  a: "2" # {"$openapi":"A"}\n' in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["p", "no/such"], "no/such: is not a regular file"),
+        (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
+        (["p@1.0", "@9"], "has no release 9 (packyard list --from"),
+        (["p@1.0", "@-9"], "'-9'"),
+        (["p@1.0", "--nothing"], "--nothing"),
+        (["p@1.0"], "B is missing"),
+        (["."], "is no untarred package (name what to compare it with: packyard diff A B)"),
+        (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
+        (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
+        (["p@1.0", "https://example.com/x"], "this must be the address of a bundle"),
+        (["P!", "."], "P!"),
+    ],
+)
+def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list[str], says: str) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "broken.tar.gz").write_bytes(b"x")
+    (here / "passwd").symlink_to("/etc/passwd")
+    found = packyard("diff", *words, "--from", channel, cwd=here)
+    assert (found.returncode in (1, 2), found.stdout) == (True, "")
+    assert says in found.stderr, found.stderr
+
+
+def test_without_a_channel_says_how_to_name_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert "--from CHANNEL" in packyard("diff", "p@1.0", "p@1.1").stderr
