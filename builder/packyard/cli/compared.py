@@ -79,7 +79,7 @@ def _published(word: str, flag: str | None) -> Packages:
     """Fetch a bundle, or all bundles of a release."""
     from packyard.channel.fetching.address import BundleAddress
     from packyard.channel.fetching.fetch import opened, opened_at
-    from packyard.channel.index import index
+    from packyard.channel.index import stored
     from packyard.cli.channels import fetching, open_to_read
 
     if address := BundleAddress.parse(word):
@@ -91,7 +91,7 @@ def _published(word: str, flag: str | None) -> Packages:
     store, how = open_to_read(channel), fetching(channel)
     if asked is None:
         check_version(version)
-        entries = index.read(store, how.trusted, how.memory).entries
+        entries = stored.read(store, how.trusted, how.memory).entries
         references = [Reference.parse(str(each)) for each in entries if same(version, each.version)]
         if not references:
             hint = f"packyard list --from {channel} shows what there is"

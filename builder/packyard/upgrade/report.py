@@ -63,7 +63,8 @@ def sentence(change: Change, code: Callable[[str], str] = str) -> str:
         by = f" (set by {code(change.setter)})" if change.setter and change.change != "bound" else ""
         return f"{subject}: {code(change.path)} {_values(change, code)}{by}"
     if change.what == "setter" and change.change == "added":
-        return f"{subject} added, {'to be set' if change.after is None else f'default {code(_value(change, change.after))}'}"
+        default = "to be set" if change.after is None else f"default {code(_value(change, change.after))}"
+        return f"{subject} added, {default}"
     return f"{subject} {change.change}" + (f": {code(change.note)}" if change.note else "")
 
 
