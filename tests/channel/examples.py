@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,6 +43,12 @@ def compressed_otherwise(original: Bundle) -> Bundle:
     other = replace(original, data=gzip.compress(decompress(original.data), 1))
     assert other.data != original.data
     return other
+
+
+def large_bundle() -> Bundle:
+    """Return a bundle that is larger than what packyard reads into memory."""
+    members = [Member(path=name, data=os.urandom(LIMIT // 2 + 1000)) for name in ("a", "b")]
+    return build(Manifest(name="large", version="1.0", use_cases={}, model={}), members)
 
 
 def lose_index(folder: Path) -> None:
@@ -132,6 +140,32 @@ class CountingStore:
 
     def remove(self, key: str) -> NoReturn:
         raise NotImplementedError
+
+
+class WatchedStore(DirectoryStore):
+    """A directory that notes the most objects of a kind that were alive at once, beyond those that were before."""
+
+    def __init__(self, folder: Path, kind: type) -> None:
+        super().__init__(folder)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "before", 0)
+        object.__setattr__(self, "before", self._alive())
+        object.__setattr__(self, "most", 0)
+
+    kind: type
+    before: int
+    most: int
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        object.__setattr__(self, "most", max(self.most, self._alive()))
+        return super().get(key, limit=limit)
+
+    def put(self, key: str, data: bytes) -> None:
+        object.__setattr__(self, "most", max(self.most, self._alive()))
+        super().put(key, data)
+
+    def _alive(self) -> int:
+        return sum(isinstance(each, self.kind) for each in gc.get_objects()) - self.before
 
 
 class FailingStore:

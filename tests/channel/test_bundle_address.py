@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import real
-from channel.examples import bundle
+from channel.examples import bundle, large_bundle
 from packyard.bundle.bundle import Bundle
 from packyard.channel.checksum import line
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetching.address import BundleAddress
+from packyard.channel.fetching.cache import Cache
 from packyard.channel.fetching.fetch import Fetched, Fetching, opened_at
 from packyard.channel.stores import Store, open_store
 from packyard.channel.stores.oci import ArtifactAddress
@@ -65,6 +66,17 @@ def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_prove
     assert "not proved: who published it" in got(f"{registry}/bert:1.2.0+cpu")[1].proof.said()
     with pytest.raises(IntegrityError, match=r"bert:1\.2\.0_-cpu\.intoto\.json: "):
         got(f"{registry}/bert:1.2.0+cpu", Trust.of(OTHER.public))
+
+
+def test_a_bundle_of_a_registry_goes_to_a_file_and_to_the_cache(registry3: str, tmp_path: Path) -> None:
+    made, channel = large_bundle(), f"oci://{registry3}/c-{uuid.uuid4().hex}"
+    put(open_store(channel), "1.0/large.tar.gz", made)
+    asked = BundleAddress.parse(f"{channel}/large:1.0")
+    assert asked
+    cache = Cache(tmp_path / "bundles")
+    with opened_at(asked, Fetching(cache=cache)) as fetched:
+        assert fetched.unpack(tmp_path) == tmp_path / "large"
+    assert [each.size for each in cache.entries()] == [len(made.data)]
 
 
 def test_a_bundle_that_nobody_signed_is_refused_by_who_trusts_a_key(registry: str) -> None:

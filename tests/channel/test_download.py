@@ -22,8 +22,8 @@ from packyard.errors import IntegrityError, UnavailableError
 from running import environment
 
 DATA = bytes(range(256)) * 4000
-WANTED = Wanted(key="1.0/bert.tar.gz", digest=Digest.of(DATA), size=len(DATA), what="bert@1.0")
-UNSIZED = Wanted(key="1.0/bert.tar.gz", digest=Digest.of(DATA), what="bert@1.0")
+WANTED = Wanted(digest=Digest.of(DATA), size=len(DATA), what="bert@1.0")
+UNSIZED = Wanted(digest=Digest.of(DATA), what="bert@1.0")
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,12 @@ def breaking_off(after: int, *, ranges: bool = True, announces: bool = True) -> 
 
 
 def downloaded(address: str, wanted: Wanted = WANTED, *, cache: Cache | None = None, patience: float = 20.0) -> bytes:
-    with download(HTTPStore(address, patience=patience), wanted, cache=cache, patience=patience) as file:
+    store = HTTPStore(address, patience=patience)
+
+    def read(offset: int) -> Iterator[bytes]:
+        return store.read("1.0/bert.tar.gz", offset=offset)
+
+    with download(read, wanted, cache=cache, patience=patience) as file:
         return file.read()
 
 
@@ -97,6 +102,29 @@ def test_all_transfers_have_one_deadline() -> None:
         with pytest.raises(UnavailableError, match=says):
             downloaded(server.address, patience=1.0)
         assert time.monotonic() - before < 15
+
+
+def test_a_request_that_goes_on_ends_with_the_transfer() -> None:
+    """The first request takes nearly all of the time, the second one stalls."""
+
+    def script(request: bytes) -> Iterable[bytes]:
+        start = start_of(request)
+        if start:
+            yield b"HTTP/1.1 206 Partial Content\r\n"
+            time.sleep(30)
+            return
+        whole = answer(DATA)
+        yield whole[:300_000]
+        time.sleep(1.2)
+        yield whole[300_000:600_000]
+
+    with answering(script) as server:
+        before = time.monotonic()
+        says = r"bert@1\.0: the transfer took more than 2 seconds: \d+ of 1024000 bytes arrived \(run again, and it"
+        with pytest.raises(UnavailableError, match=says):
+            downloaded(server.address, patience=2)
+        assert time.monotonic() - before < 2.7
+        assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("slow", [True, False])
@@ -158,8 +186,8 @@ def test_what_is_not_there_is_said_at_once() -> None:
 
 
 def test_an_index_that_lists_more_than_a_bundle_may_have_is_refused() -> None:
-    huge = Wanted(key="k", digest=WANTED.digest, size=10**12, what="bert@1.0")
-    with pytest.raises(IntegrityError, match=r"bert@1\.0: the index lists 1000000000000 bytes; a bundle has at most"):
+    huge = Wanted(digest=WANTED.digest, size=10**12, what="bert@1.0")
+    with pytest.raises(IntegrityError, match=r"bert@1\.0: it is listed with 1000000000000 bytes; a bundle has at most"):
         downloaded("http://127.0.0.1:1", huge)
 
 

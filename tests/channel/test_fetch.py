@@ -179,7 +179,7 @@ def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectorySt
 
 
 @pytest.mark.parametrize(
-    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "the index lists 1000000000000 bytes")]
+    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "it is listed with 1000000000000 bytes")]
 )
 def test_no_more_is_read_than_the_index_says(store: DirectoryStore, tmp_path: Path, size: int, says: str) -> None:
     list_otherwise(tmp_path / "channel", "bert", "1.9", size=size)

@@ -299,7 +299,7 @@ def at(store: OCIStore) -> Callable[[str], bytes]:
     def get(mark: str) -> bytes:
         address = ArtifactAddress.parse(f"{store.address}/bert{mark}")
         assert address
-        return bundle_at(address)
+        return b"".join(bundle_at(address)[1](0))
 
     return get
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import bundle, compressed_otherwise
+from channel.examples import WatchedStore, bundle, compressed_otherwise
 from channel.test_fsck import BUNDLES, KEY, TRUSTED, attest
+from packyard.bundle import Bundle
 from packyard.channel import fetch, publish
+from packyard.channel.fetching.fetch import Fetching
 from packyard.channel.fetching.verify import Proof
 from packyard.channel.index import stored
 from packyard.channel.publishing import fsck
@@ -34,7 +36,7 @@ def target(tmp_path: Path) -> DirectoryStore:
 
 
 def test_promotes_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore, target: DirectoryStore) -> None:
-    done = promote(source, target, ["bert@v1.0", "gpt@1"], keys=[OWN], source_trust=TRUSTED)
+    done = promote(source, target, ["bert@v1.0", "gpt@1"], keys=[OWN], how=Fetching(trusted=TRUSTED))
     assert [(str(entry), status) for entry, status in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
     assert target.list("1.0/") == source.list("1.0/")
     assert all(target.get(key) == source.get(key) for key in target.list("1.0/"))
@@ -58,15 +60,15 @@ def test_refuses_what_is_yanked_or_is_not_said_exactly(source: DirectoryStore, t
 def test_what_is_not_proved_is_not_promoted(source: DirectoryStore, target: DirectoryStore) -> None:
     (source.root_dir / "1.0/gpt.tar.gz.intoto.json").unlink()
     with pytest.raises(IntegrityError, match=r"gpt\.tar\.gz\.intoto\.json: is missing"):
-        promote(source, target, ["gpt@1.0"], source_trust=TRUSTED)
+        promote(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUSTED))
     with pytest.raises(IntegrityError, match="which you do not trust"):
-        promote(source, target, ["bert@1.0"], source_trust=Trust.of(OWN.public))
+        promote(source, target, ["bert@1.0"], how=Fetching(trusted=Trust.of(OWN.public)))
     assert stored.current(target).entries == ()
 
 
 def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
     told: list[Proof] = []
-    promote(source, target, ["gpt@1.0"], keys=[OWN], source_trust=TRUSTED, tell=told.append)
+    promote(source, target, ["gpt@1.0"], keys=[OWN], how=Fetching(trusted=TRUSTED), tell=told.append)
     promote(source, target, ["bert@1.0"], keys=[OWN], tell=told.append)
     assert [proof.is_proved for proof in told] == [True, False]
     assert f"signed by {KEY.public.id}" in told[0].said()
@@ -82,6 +84,15 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
     assert done[1] == "unchanged"
     assert fetch(target, "bert").data == there.data
     assert target.list("1.0/") == ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
+
+
+def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(10)]
+    publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
+    target = WatchedStore(tmp_path / "public", Bundle)
+    promote(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
+    assert len(target.list("1.0/")) == 20
+    assert target.most <= 1
 
 
 def test_another_tar_under_that_version_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:

@@ -108,6 +108,25 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
+def test_what_is_remembered_can_be_listed_searched_and_verified(channel: Path, tmp_path: Path) -> None:
+    file = channel / "1.1/bert.tar.gz"
+    with answering(served(channel)) as server:
+        folder = done("get", "bert", "--from", server.address, "--into", tmp_path).strip()
+        for words in (("list",), ("search", "ber")):
+            done(*words, "--from", server.address)
+    for words, code, says in (
+        (("list",), 0, "bert"),
+        (("search", "ber"), 0, "bert"),
+        (("verify", file), 0, "bert 1.1: every file has its digest; the channel lists it"),
+        (("verify", folder), 0, ""),
+    ):
+        process = packyard(*words, "--from", server.address)
+        assert process.returncode == code, process.stderr
+        assert says in process.stdout
+        assert process.stderr.count("cannot be reached: what it listed when it was last read is used") == 1
+    refused("search", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
+
+
 def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_path: Path) -> None:
     file = tmp_path / "packyard.lock"
     with answering(served(channel)) as server:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import add_to_index
+from channel.examples import WatchedStore, add_to_index
 from packyard.channel import stores
 from packyard.channel.entry import IndexEntry
 from packyard.digest import Digest
@@ -49,6 +49,20 @@ def test_shows_the_packages_of_a_kind_that_a_channel_has(flags: str, names: list
     assert [line.split()[0] for line in table.splitlines()[1:] if not line.startswith(" ")] == names
     entries = json.loads(done("list", "--from", channel, *flags.split(), "--output", "json"))
     assert [entry["name"] for entry in entries] == names
+
+
+@pytest.mark.parametrize("words", [(), ("--output", "json")])
+def test_a_channel_that_is_larger_than_memory_is_listed(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"b{number}" for number in range(60)]
+    entries = [IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0) for name in names]
+    add_to_index(stores.open_store(str(tmp_path)), entries)
+    del entries
+    watched = WatchedStore(tmp_path, IndexEntry)
+    monkeypatch.setattr("packyard.cli.channels.open_channel", lambda _: watched)
+    assert done("list", "--from", tmp_path, *words).count("1.0.0") == len(names)
+    assert watched.most < 5
 
 
 @pytest.mark.parametrize(

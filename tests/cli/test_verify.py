@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from channel.examples import large_bundle
 from packyard.bundle import Bundle
 from packyard.channel.trust import sbom
 from packyard.channel.trust.keys import SigningKey
@@ -161,6 +162,11 @@ def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path,
     process = packyard("verify", tmp_path / "out/p.tar.gz", "--from", channel)
     assert process.returncode == 1
     assert "is not what the channel has: its tar is sha256:" in process.stderr
+
+
+def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_path: Path) -> None:
+    (tmp_path / "large.tar.gz").write_bytes(large_bundle().data)
+    assert done("verify", tmp_path / "large.tar.gz").startswith("large 1.0: every file has its digest")
 
 
 def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,12 +82,25 @@ def unpack(
 def inspect(file: BinaryIO, *, what: str) -> tuple[Manifest, Digest]:
     """Verify a ``.tar.gz`` as `unpack` does, and return the manifest and the digest of the tar. Nothing is written."""
     with _placed(what):
-        reading = _Reading(file, file.seek(0, io.SEEK_END))
-        file.seek(0)
-        for each in reading:
-            for _ in each.pieces:
-                pass
+        reading = _read_all(file)
         return reading.manifest(), reading.tar
+
+
+def contents(file: BinaryIO, *, what: str) -> Mapping[str, tuple[Digest, bool]]:
+    """Verify a ``.tar.gz`` as `inspect` does; return, by the path of each file, its digest and if it is executable."""
+    with _placed(what):
+        reading = _read_all(file)
+        reading.manifest()
+        return reading.found
+
+
+def _read_all(file: BinaryIO) -> _Reading:
+    reading = _Reading(file, file.seek(0, io.SEEK_END))
+    file.seek(0)
+    for each in reading:
+        for _ in each.pieces:
+            pass
+    return reading
 
 
 def build(described: Manifest, members: Iterable[Member]) -> Bundle:
@@ -110,7 +123,7 @@ class _Reading:
             raise IntegrityError(f"is larger than {archive.LIMITS.packed_size} bytes")
         self._expanded = Expanded(source, size)
         self._files = Files(self._expanded, top)
-        self._digests: dict[str, Digest] = {}
+        self.found: dict[str, tuple[Digest, bool]] = {}
         self._manifest: bytes | None = None
 
     def __iter__(self) -> Iterator[Content]:
@@ -127,7 +140,7 @@ class _Reading:
         if self._manifest is None:
             raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this a bundle?"))
         opened = Manifest.parse(self._manifest)
-        opened.compare(self._digests)
+        opened.compare({path: digest for path, (digest, _) in self.found.items()})
         if opened.name != self._files.top:
             problem = f"the top directory is {self._files.top!r}, the name in {manifest.FILE} {opened.name!r}"
             raise IntegrityError(problem)
@@ -142,7 +155,7 @@ class _Reading:
                 if len(kept) > manifest.LIMIT:
                     raise IntegrityError(Problem(f"is larger than {manifest.LIMIT} bytes", file=manifest.FILE))
             yield piece
-        self._digests[content.path] = Digest(f"sha256:{found.hexdigest()}")
+        self.found[content.path] = Digest(f"sha256:{found.hexdigest()}"), content.executable
         if content.path == manifest.FILE:
             self._manifest = kept
 

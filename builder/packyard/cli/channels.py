@@ -37,6 +37,8 @@ def open_to_read(address: str) -> Store:
     folder = state.cache_dir()
     if folder is None or isinstance(store, DirectoryStore):
         return store
+    with suppress(UnavailableError):
+        index_cache(folder).prune(time.time())
 
     def tell(error: UnavailableError) -> None:
         output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
@@ -71,13 +73,6 @@ def bundle_cache(folder: Path) -> BundleCache:
 def index_cache(folder: Path) -> Cache:
     """Return what is remembered of the indexes of channels, below the folder of all caches."""
     return Cache(folder / "channels")
-
-
-def bound_caches() -> None:
-    """Delete what was not used for long of what is remembered of indexes."""
-    if folder := state.cache_dir():
-        with suppress(UnavailableError):
-            index_cache(folder).prune(time.time())
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -8,7 +8,8 @@ NFS_SERVER         REQUIRED
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from rich.cells import cell_len, set_cell_size
 
@@ -18,20 +19,25 @@ _INDENT = "    "
 _LEAST = 8
 
 
-def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool, prose: int) -> Iterator[str]:
-    """Yield the header and the rows; without ``wide``, cells that are too long are cut, and end in ``…``.
+def lines(
+    columns: Sequence[str], rows: Callable[[], Iterable[Sequence[str]]], *, wide: bool, prose: int
+) -> Iterator[str]:
+    """Yield the header and the rows, which are asked for twice: first for the widths of the columns.
 
-    A name that leaves no space for the other columns has a line of its own.
+    Without ``wide``, cells that are too long are cut, and end in ``…``. A name that leaves no space for the other
+    columns has a line of its own.
     """
-    shown = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     room = shutil.get_terminal_size().columns
     kept = len(columns) - (0 if wide else prose)
-    cells = [row[:kept] for row in shown]
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    headers = [cell_len(on_one_line(cell)) for cell in columns[:kept]]
+    widths = headers
+    for row in rows():
+        widths = [max(size, cell_len(on_one_line(cell))) for size, cell in zip(widths, row[:kept], strict=True)]
     if not wide:
-        widths = _fitted(widths, [cell_len(cell) for cell in cells[0]], room)
-    for number, (row, whole) in enumerate(zip(cells, shown, strict=True)):
-        first, *rest = row
+        widths = _fitted(widths, headers, room)
+    for number, row in enumerate(chain((columns,), rows())):
+        whole = [on_one_line(cell) for cell in row]
+        first, *rest = whole[:kept]
         if cell_len(first) > widths[0] and rest:
             yield first
             first = ""

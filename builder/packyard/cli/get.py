@@ -126,14 +126,12 @@ def _unpacked(
     opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock_file: str | None
 ) -> Row:
     from packyard.channel.configuration import normal
-    from packyard.cli.channels import bound_caches
 
     lock = _read(lock_file)
     with opening as fetched:
         _tell(fetched, channel, address)
         _make(into)
         folder = fetched.unpack(into)
-    bound_caches()
     entry = fetched.choice.entry
     if lock_file is not None:
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)

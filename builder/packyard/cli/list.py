@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
@@ -12,9 +13,13 @@ from packyard.errors import InputError, suggest
 from packyard.source import package
 from packyard.source.package import Package
 
+if TYPE_CHECKING:
+    from packyard.channel.entry import IndexEntry
+
 Item = TypeVar("Item")
 
 _SHOWN = 40  # characters of a fact
+_KNOWN = 1000  # values of a fact that are kept, to name the nearest one
 _FACTS = ("framework", "category", "precision", "mode")
 
 
@@ -34,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_channel(arguments)
     workspace = sources.find(arguments, carried=True)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
-    packages = _chosen(arguments, packages, lambda item: item.model)
+    packages = list(_chosen(arguments, packages, lambda item: item.model))
     if arguments.output == "json":
         output.json_result([{"name": item.name, "model": dict(item.model), "useCases": [u.path for u in item.use_cases]}
                             for item in packages])  # fmt: skip
@@ -50,27 +55,29 @@ def run(arguments: argparse.Namespace) -> int:
 def _list_channel(arguments: argparse.Namespace) -> int:
     from packyard.channel.index import stored
     from packyard.cli import settings
-    from packyard.cli.channels import open_channel
+    from packyard.cli.channels import open_to_read
 
     address = arguments.channel
-    listed = stored.read(open_channel(address), settings.trust(address), settings.memory(address))
-    entries = _chosen(arguments, listed.entries, lambda entry: entry.model)
+    listed = stored.read(open_to_read(address), settings.trust(address), settings.memory(address))
+
+    def entries() -> Iterator[IndexEntry]:
+        """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
+        every = (entry for package in listed.packages() for entry in package.entries)
+        return _chosen(arguments, every, lambda entry: entry.model)
+
     if arguments.output == "json":
-        output.json_result([entry.document() for entry in entries])
+        deque(entries(), maxlen=0)
+        output.json_list(entry.document() for entry in entries())
         return 0
-    rows = [
-        (
-            each.name,
-            f"{each.version} (yanked)" if each.yanked else each.version,
-            _short(each.model.get("framework", "")),
-            str(each.size),
-            each.digest,
-            f"tar {each.tar}",
-        )
-        for each in entries
-    ]
-    output.table(("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY"), rows, wide=arguments.wide, prose=2)
+    columns = ("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY")
+    output.table(columns, lambda: map(_row, entries()), wide=arguments.wide, prose=2)
     return 0
+
+
+def _row(entry: IndexEntry) -> tuple[str, ...]:
+    version = f"{entry.version} (yanked)" if entry.yanked else entry.version
+    framework = _short(entry.model.get("framework", ""))
+    return entry.name, version, framework, str(entry.size), entry.digest, f"tar {entry.tar}"
 
 
 def _use_cases(item: Package, *, wide: bool) -> str:
@@ -84,17 +91,22 @@ def _short(text: str) -> str:
 
 
 def _chosen(
-    arguments: argparse.Namespace, items: Sequence[Item], model: Callable[[Item], Mapping[str, str]]
-) -> list[Item]:
-    """Return the items with the facts that were asked for; if there is none, raise an error that names what exists."""
-    found = list(items)
-    for fact in _FACTS:
-        wanted = getattr(arguments, fact)
-        if wanted is None:
-            continue
-        known = {model(item).get(fact, "") for item in found} - {""}
-        found = [item for item in found if model(item).get(fact) == wanted]
-        if not found:
-            there = f"known: {', '.join(map(_short, sorted(known)[:20]))}" if known else f"no package has a {fact}"
-            raise InputError(f"no package with {fact} {wanted!r}: {suggest(wanted, known) or there}")
-    return found
+    arguments: argparse.Namespace, items: Iterable[Item], model: Callable[[Item], Mapping[str, str]]
+) -> Iterator[Item]:
+    """Yield the items with the facts that were asked for; if there is none, raise an error that names what exists."""
+    wanted = {fact: value for fact in _FACTS if (value := getattr(arguments, fact)) is not None}
+    known: dict[str, set[str]] = {fact: set() for fact in wanted}
+    for item in items:
+        for fact, value in wanted.items():
+            found = model(item).get(fact, "")
+            if found == value or len(known[fact]) < _KNOWN:
+                known[fact].add(found)
+            if found != value:
+                break
+        else:
+            yield item
+    for fact, value in wanted.items():
+        if value not in known[fact]:
+            others = known[fact] - {""}
+            there = f"known: {', '.join(map(_short, sorted(others)[:20]))}" if others else f"no package has a {fact}"
+            raise InputError(f"no package with {fact} {value!r}: {suggest(value, others) or there}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from packyard.cli import streams
@@ -17,6 +17,8 @@ from packyard.errors import PackyardError, on_one_line
 TYPE_CHECKING = False  # `version` does without pathlib
 if TYPE_CHECKING:
     from pathlib import Path
+
+    Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
 
 #: Whether messages are printed, and whether details are; set from the command line.
 quiet = False
@@ -121,10 +123,26 @@ def json_result(value: object) -> None:
     """Print a result as JSON; characters that act on a terminal are escaped, which means the same."""
     import json
 
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    if not text.replace("\n", "").isprintable():
-        text = "\n".join("".join(map(_in_json, each)) for each in text.split("\n"))
-    streams.write(_bytes(text + "\n"))
+    streams.write(_bytes(_exact(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"))
+
+
+def json_list(values: Iterable[object]) -> None:
+    """Print what `json_result` prints for a list, without holding all of it."""
+    import json
+
+    before = "["
+    for each in values:
+        text = json.dumps(each, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        streams.write(_bytes(f"{before}\n  {_exact(text)}"))
+        before = ","
+    streams.write(_bytes("[]\n" if before == "[" else "\n]\n"))
+
+
+def _exact(text: str) -> str:
+    """Escape the characters of JSON that act on a terminal."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "\n".join("".join(map(_in_json, each)) for each in text.split("\n"))
 
 
 def _in_json(sign: str) -> str:
@@ -133,15 +151,17 @@ def _in_json(sign: str) -> str:
     return sign if on_one_line(sign) == sign else json.dumps(sign)[1:-1]
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False, prose: int = 0) -> None:
+def table(columns: Sequence[str], rows: Rows, *, wide: bool = False, prose: int = 0) -> None:
     """Print a table that fits the terminal, or 80 columns; the first column, names, is never cut.
 
     The last ``prose`` columns have a line each of their own. With ``wide``, every row is one line with all its text.
+    Rows that are more than memory holds come from a function, which is called twice.
     """
     from packyard.cli import columns as layout
 
     bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    for number, text in enumerate(layout.lines(columns, rows, wide=wide, prose=prose)):
+    each = rows if callable(rows) else lambda: rows
+    for number, text in enumerate(layout.lines(columns, each, wide=wide, prose=prose)):
         streams.write(_bytes((f"\x1b[1m{text}\x1b[m" if bold and not number else text) + "\n"))
 
 

@@ -10,7 +10,7 @@ import argparse
 from packyard.channel.publishing.promote import promote
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, signing
-from packyard.cli.channels import open_channel, show_copied
+from packyard.cli.channels import fetching, open_channel, show_copied
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         open_channel(arguments.target),
         arguments.references,
         keys=signing.keys(arguments.key),
-        source_trust=settings.trust(arguments.source),
-        source_memory=settings.memory(arguments.source),
+        how=fetching(arguments.source),
         trusted=settings.trust(arguments.target),
         memory=settings.memory(arguments.target),
         tell=lambda proof: output.note(proof.said(settings.key_names())),

@@ -11,6 +11,7 @@ are compared by their digests, and file by file where those differ.
 from __future__ import annotations
 
 import argparse
+import io
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,8 +19,7 @@ from pathlib import Path
 from packyard import __version__
 from packyard.build.built import Built
 from packyard.build.catalogue import Packing, Settings
-from packyard.bundle import archive
-from packyard.bundle.bundle import Bundle
+from packyard.bundle import bundle as bundles
 from packyard.channel.trust.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, sources
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     file = Path(arguments.verify)
     proof = verify_file(file)
     output.note(proof.said(settings.key_names()))
-    bundle, made = Bundle.open(regular.read(file), what=str(file)), proof.provenance
+    bundle, made = proof.bundle, proof.provenance
     root_dir = sources.find(arguments, carried=True).root_dir
     with ExitStack() as stack:
         if made and made.source and not made.source.dirty and revision.has(root_dir, made.source.commit):
@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(f"the sources are those of commit {made.source.commit}")
         else:
             output.note(f"the sources are the files in {root_dir}{_why(made)}")
-        how = Settings(root_dir=root_dir, version=bundle.manifest.version)
-        built = Packing(how)(bundle.manifest.name)
+        how = Settings(root_dir=root_dir, version=bundle.version)
+        built = Packing(how)(bundle.name)
     _tell_others(made)
-    different = [] if built.tar == bundle.tar else _differences(bundle, built)
+    different = [] if built.tar == bundle.tar else _differences(file, built)
     if arguments.output == "json":
         inputs = _inputs(made, built)
         row = {"name": built.name, "version": built.version, "tar": bundle.tar, "rebuilt": built.tar, "inputs": inputs,
@@ -91,18 +91,17 @@ def _tell_others(made: Provenance | None) -> None:
             output.note(f"it was built by {name} {version}, and again by {name} {here.get(name, 'none')}")
 
 
-def _differences(bundle: Bundle, built: Built) -> list[tuple[str, str]]:
+def _differences(file: Path, built: Built) -> list[tuple[str, str]]:
     """Return the files that differ, and how: from the file to what was built again."""
-    before = {member.path: member for member in bundle.members}
-    after = {member.path: member for member in archive.read(built.data)}
+    with regular.opened(file) as opened:
+        before = bundles.contents(opened, what=str(file))
+    after = bundles.contents(io.BytesIO(built.data), what=built.name)
     found = []
     for path in sorted({*before, *after}):
         if path not in after or path not in before:
             found.append((path, "missing" if path not in after else "extra"))
-        elif before[path].data != after[path].data:
-            found.append((path, "changed"))
         elif before[path] != after[path]:
-            found.append((path, "mode"))
+            found.append((path, "changed" if before[path][0] != after[path][0] else "mode"))
     return found
 
 

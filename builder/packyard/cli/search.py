@@ -11,7 +11,7 @@ from packyard.channel.index import stored
 from packyard.channel.index.search import MOST, search
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import open_to_read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the packages that were found, a row for each; 1 if there is none."""
     address = settings.required_channel(arguments.channel).value
-    listed = stored.read(open_channel(address), settings.trust(address), settings.memory(address))
+    listed = stored.read(open_to_read(address), settings.trust(address), settings.memory(address))
     found = search(listed, arguments.words)
     versions = [each.latest.version if each.latest else "" for each in found.packages]
     if arguments.output == "json":

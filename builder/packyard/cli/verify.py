@@ -15,12 +15,13 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from packyard.bundle import bundle as bundles
 from packyard.bundle import manifest
-from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetching.fetch import get as fetch_entry
+from packyard.channel.fetching.cache import digest_of
+from packyard.channel.fetching.fetch import opened_entry
 from packyard.channel.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.channel.index import stored
 from packyard.channel.index.choose import choose
@@ -30,9 +31,10 @@ from packyard.channel.trust import sbom
 from packyard.channel.trust.keys import Trust
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import fetching, open_to_read
 from packyard.dataclass import replace
-from packyard.errors import InputError, IntegrityError, Problem, on_one_line
+from packyard.digest import Digest
+from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
 from packyard.files import regular
 
 
@@ -61,31 +63,34 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    bundle = Bundle.open(regular.read(file), what=str(file))
+    with regular.opened(file) as opened:
+        described, tar = bundles.inspect(opened, what=str(file))
+        digest, size = digest_of(opened), opened.tell()
+    bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
     trusted = settings.trust(channel)
-    attested, described = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
+    attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
     if channel is None:
         proof = verify_bundle(bundle, attested, trusted, what=str(file))
     else:
-        found = _published(channel, bundle.manifest, trusted)
+        found = _published(channel, described, trusted)
         if bundle.tar != found.entry.tar:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {found.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = verify_listed(found.store, found.head, found.entry, bundle, trusted, attested=attested)
-        if described is None:
-            described = get_or_none(found.store, sbom.key(found.entry.name, found.entry.version))
-    if described is None or proof.provenance is None:
+        if listing is None:
+            listing = _get(found.store, sbom.key(found.entry.name, found.entry.version))
+    if listing is None or proof.provenance is None:
         return proof
-    return with_sbom(proof, described, what=str(file))
+    return with_sbom(proof, listing, what=str(file))
 
 
 def _directory(folder: Path, channel: str | None, form: str) -> int:
     data, described = _read(folder)
     if channel is not None:
         found = _published(channel, described, settings.trust(channel))
-        published = fetch_entry(found.store, found.entry)
-        original = next(member.data for member in published.members if member.path == manifest.FILE)
-        if original != data:
+        with opened_entry(found.store, found.entry, fetching(channel)) as file:
+            published, _ = bundles.contents(file, what=str(found.entry))[manifest.FILE]
+        if published != Digest.of(data):
             hint = f"fetch it again: packyard get {described.name}@{described.version}"
             problem = f"is not the {manifest.FILE} that the channel has"
             raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
@@ -132,13 +137,21 @@ class _Published:
 
 
 def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
-    store = open_channel(channel)
+    store = open_to_read(channel)
     found = stored.read(store, trusted, settings.memory(channel))
     asked = Reference.parse(f"{described.name}@{described.version}")
     entry = choose(found.named(described.name), asked).entry
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
     return _Published(store, found.head, entry)
+
+
+def _get(store: Store, key: str) -> bytes | None:
+    try:
+        return get_or_none(store, key)
+    except UnavailableError as error:  # of a channel that is as it was when it was last read
+        output.note(f"not verified, for it cannot be read: {error}")
+        return None
 
 
 def _document(proof: Proof) -> dict[str, object]:

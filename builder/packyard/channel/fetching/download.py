@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
@@ -16,9 +16,13 @@ from typing import BinaryIO, cast
 
 from packyard.bundle.archive import LIMITS
 from packyard.channel.fetching.cache import Cache
-from packyard.channel.stores import PATIENCE, NotFoundError, Store
+from packyard.channel.stores import PATIENCE, NotFoundError
+from packyard.channel.stores.wire import OverdueError, within
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem, UnavailableError
+
+#: Yields the bytes of an object from an offset on, as `Store.read` does.
+Read = Callable[[int], Iterator[bytes]]
 
 _PAUSE = 0.2  # seconds before a transfer goes on
 _PIECE = 1024 * 1024
@@ -26,25 +30,24 @@ _PIECE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A bundle's file: the key that it has in a store, what its bytes must be, and what messages call it."""
+    """A bundle's file: what its bytes must be, and what messages call it."""
 
-    key: str
     digest: Digest
     what: str
     size: int | None = None
 
 
 def download(
-    store: Store, wanted: Wanted, *, cache: Cache | None = None, patience: float = PATIENCE
+    read: Read, wanted: Wanted, *, cache: Cache | None = None, patience: float = PATIENCE
 ) -> AbstractContextManager[BinaryIO]:
-    """Open the file that is wanted: from the cache, or from the store; its size and digest are verified.
+    """Open the file that is wanted: from the cache, or as it is read; its size and digest are verified.
 
     Raises `IntegrityError`, naming expected and found, and `UnavailableError` after ``patience`` seconds.
     """
     if wanted.size is not None and wanted.size > LIMITS.packed_size:
-        problem = f"the index lists {wanted.size} bytes; a bundle has at most {LIMITS.packed_size}"
+        problem = f"it is listed with {wanted.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{wanted.what}: {problem}")
-    transfer = _Transfer(store, wanted, time.monotonic() + patience, patience)
+    transfer = _Transfer(read, wanted, time.monotonic() + patience, patience)
     return cache.obtain(wanted.digest, transfer.fill) if cache else _without_cache(transfer)
 
 
@@ -66,7 +69,7 @@ def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True, slots=True)
 class _Transfer:
-    store: Store
+    read: Read
     wanted: Wanted
     end: float
     patience: float
@@ -90,15 +93,22 @@ class _Transfer:
         while piece := file.read(_PIECE):
             hashed.update(piece)
         size = self.wanted.size
+
+        def ask() -> None:
+            """Ask for the rest; once time is up, whoever waits has left, and nothing more is written."""
+            for piece in self.read(file.tell()):
+                self._check(file.tell() + len(piece))
+                hashed.update(piece)
+                file.write(piece)
+
         while True:
             start, broken = file.tell(), None
             try:
-                for piece in self.store.read(self.wanted.key, offset=start):
-                    hashed.update(piece)
-                    file.write(piece)
-                    self._check(file.tell())
+                within(max(0.0, self.end - time.monotonic()), ask)
             except NotFoundError:
                 raise
+            except OverdueError:
+                raise self._late(file.tell()) from None
             except UnavailableError as error:
                 broken = error
             if file.tell() == size or (broken is None and size is None):
@@ -108,7 +118,6 @@ class _Transfer:
                     raise IntegrityError(f"{self.wanted.what}: expected {size} bytes, found {start}")
                 raise broken
             time.sleep(_PAUSE)
-            self._check(file.tell())
 
     def _check(self, size: int) -> None:
         """Refuse more bytes than are wanted, and to go on when the time is up."""
@@ -118,7 +127,10 @@ class _Transfer:
                 f"{self.wanted.what}: expected {'up to ' * (self.wanted.size is None)}{limit} bytes, found more"
             )
         if time.monotonic() > self.end:
-            done = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
-            hint = "run again, and it goes on from there; or set PACKYARD_TIMEOUT to more seconds"
-            problem = f"the transfer took more than {self.patience:g} seconds: {done} arrived"
-            raise UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))
+            raise OverdueError
+
+    def _late(self, size: int) -> UnavailableError:
+        done = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
+        hint = "run again, and it goes on from there; or set PACKYARD_TIMEOUT to more seconds"
+        problem = f"the transfer took more than {self.patience:g} seconds: {done} arrived"
+        return UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))

@@ -8,9 +8,10 @@ unpacked, and what is in the file while it is unpacked, before it gets its name.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +24,7 @@ from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.fetching.address import BundleAddress
 from packyard.channel.fetching.cache import Cache
-from packyard.channel.fetching.download import Wanted, download
+from packyard.channel.fetching.download import Read, Wanted, download
 from packyard.channel.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.channel.index import stored
 from packyard.channel.index.choose import Choice, choose
@@ -34,6 +35,7 @@ from packyard.channel.trust.keys import NOBODY, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 
+_UNLIMITED = 1 << 62  # bytes
 _AT_ADDRESS = "whose address was given; whether it was yanked is not known"
 _IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
 _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
@@ -50,20 +52,15 @@ class Fetched:
     def unpack(self, into: Path) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
         entry = self.choice.entry
-        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=self._check)
+        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=partial(_check_entry, entry))
 
     def read(self) -> Bundle:
         """Return the bundle in memory."""
         self.file.seek(0)
-        what = str(self.choice.entry)
-        found = Bundle.open(self.file.read(), what=what)
-        self._check(found.manifest, found.tar, what=what)
+        entry = self.choice.entry
+        found = Bundle.open(self.file.read(), what=str(entry))
+        _check_entry(entry, found.manifest, found.tar, what=str(entry))
         return found
-
-    def _check(self, manifest: Manifest, tar: Digest, *, what: str = "") -> None:
-        _check(manifest, self.choice.entry.name, self.choice.entry.version, what=what)
-        if tar != self.choice.entry.tar:
-            raise IntegrityError(Problem(f"expected the tar {self.choice.entry.tar}, found {tar}", file=what))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +91,7 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
     choice = choose(found.named(asked.name), asked)
     if pin:
         choice = _check_pin(choice, pin)
-    with _download(store, choice.entry, how) as file:
+    with opened_entry(store, choice.entry, how) as file:
         proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
         yield Fetched(file=file, choice=choice, proof=proof)
 
@@ -105,16 +102,26 @@ def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memo
         return fetched.read()
 
 
-def get(store: Store, entry: IndexEntry) -> Bundle:
-    """Return a published bundle in memory; nothing but what is listed is verified."""
-    with _download(store, entry, Fetching()) as file:
-        choice = Choice(entry=entry, why="it is listed")
-        return Fetched(file=file, choice=choice, proof=Proof(bundle=entry)).read()
+def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
+    """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
+    wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
+    return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience)
 
 
-def _download(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
-    wanted = Wanted(key=entry.key, digest=entry.digest, size=entry.size, what=str(entry))
-    return download(store, wanted, cache=how.cache, patience=how.patience)
+def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[Path, Manifest]:
+    """Copy the file of a listed bundle to a folder, and verify all that is in it; return where it is, and its manifest.
+
+    What is there already is not copied again.
+    """
+    files = Cache(folder, limit=_UNLIMITED)
+    with opened_entry(store, entry, replace(how, cache=files)) as file:
+        manifest, tar = bundles.inspect(file, what=str(entry))
+        _check_entry(entry, manifest, tar, what=str(entry))
+    return files.path(entry.digest), manifest
+
+
+def _reading(store: Store, key: str) -> Read:
+    return lambda offset: store.read(key, offset=offset)
 
 
 @contextmanager
@@ -132,19 +139,15 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
     from packyard.channel.stores.oci import bundle_at, published_with
 
     try:
-        data = bundle_at(bundle.artifact, patience=how.patience)
+        layer, read = bundle_at(bundle.artifact, patience=how.patience)
         attested = published_with(bundle.artifact, ".intoto.json", patience=how.patience, limit=provenance.LIMIT)
     except MissingStoreError:
         raise
     except NotFoundError as error:
         raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
-    with io.BytesIO(data) as file:
-        manifest, tar = bundles.inspect(file, what=str(bundle))
-        bundle.check(manifest)
-        size = len(data)
-        entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=Digest.of(data), size=size)
-        proof = verify_bundle(entry, attested, how.trusted, what=str(bundle), hint=_UNSIGNED)
-        yield Fetched(file=file, choice=Choice(entry=entry, why=_AT_ADDRESS), proof=proof)
+    wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
+    with _unlisted(read, wanted, attested, how, bundle.check, _AT_ADDRESS) as fetched:
+        yield fetched
 
 
 @contextmanager
@@ -169,14 +172,29 @@ def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -
             raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
         hint = f"is this the address of a channel, and {asked} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
-    wanted = Wanted(key=bundle_key(asked.name, asked.version), digest=digest, what=what)
-    with download(store, wanted, cache=how.cache, patience=how.patience) as file:
-        manifest, tar = bundles.inspect(file, what=what)
-        _check(manifest, asked.name, asked.version, what=what)
+    attested = provenance.get(store, asked.name, asked.version)
+    read = _reading(store, bundle_key(asked.name, asked.version))
+    check = partial(_check, name=asked.name, version=asked.version, what=what)
+    with _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why) as fetched:
+        yield fetched
+
+
+@contextmanager
+def _unlisted(
+    read: Read,
+    wanted: Wanted,
+    attested: bytes | None,
+    how: Fetching,
+    check: Callable[[Manifest], object],
+    why: str,
+) -> Iterator[Fetched]:
+    """Open the file of a bundle that no index describes."""
+    with download(read, wanted, cache=how.cache, patience=how.patience) as file:
+        manifest, tar = bundles.inspect(file, what=wanted.what)
+        check(manifest)
         size = file.seek(0, io.SEEK_END)
-        entry = IndexEntry(name=asked.name, version=asked.version, tar=tar, digest=digest, size=size)
-        attested = provenance.get(store, asked.name, asked.version)
-        proof = verify_bundle(entry, attested, how.trusted, what=what, hint=_UNSIGNED)
+        entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=wanted.digest, size=size)
+        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what, hint=_UNSIGNED)
         yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
 
 
@@ -188,6 +206,12 @@ def _check_pin(choice: Choice, pin: Pin) -> Choice:
         hint = "ask whoever publishes there: a published version never changes"
         raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
     return replace(choice, why="the version that is pinned")
+
+
+def _check_entry(entry: IndexEntry, manifest: Manifest, tar: Digest, *, what: str = "") -> None:
+    _check(manifest, entry.name, entry.version, what=what)
+    if tar != entry.tar:
+        raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {tar}", file=what))
 
 
 def _check(manifest: Manifest, name: str, version: str, *, what: str = "") -> None:

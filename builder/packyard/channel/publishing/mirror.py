@@ -16,9 +16,7 @@ from tempfile import TemporaryDirectory
 from packyard.bundle import bundle as bundles
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetching.cache import Cache
-from packyard.channel.fetching.download import Wanted, download
-from packyard.channel.fetching.fetch import Fetching
+from packyard.channel.fetching.fetch import Fetching, keep, opened_entry
 from packyard.channel.fetching.verify import verify_listed
 from packyard.channel.index import head, stored
 from packyard.channel.index.choose import choose
@@ -111,12 +109,12 @@ def _batch(
 ) -> dict[str, Mirrored]:
     found: dict[str, tuple[str, ...]] = {}
     with TemporaryDirectory(prefix="packyard-") as folder:
-        files = Cache(Path(folder), limit=1 << 62)
+        packed = []
         for entry in entries:
-            with download(source, _wanted(entry), cache=files, patience=how.patience) as file:
-                verify_listed(source, listed.head, entry, entry, how.trusted)
-                found[str(entry)] = bundles.inspect(file, what=str(entry))[0].images
-        packed = [Packed(entry=replace(each, yanked=""), file=files.path(each.digest)) for each in entries]
+            verify_listed(source, listed.head, entry, entry, how.trusted)
+            file, manifest = keep(source, entry, Path(folder), how)
+            packed.append(Packed(entry=replace(entry, yanked=""), file=file))
+            found[str(entry)] = manifest.images
 
         def known(entry: IndexEntry) -> dict[str, bytes]:
             return dict(promote.known(source, entry, how.trusted))
@@ -125,12 +123,8 @@ def _batch(
     return {str(entry): Mirrored(entry=entry, status=status, images=found[str(entry)]) for entry, status in done}
 
 
-def _wanted(entry: IndexEntry) -> Wanted:
-    return Wanted(key=entry.key, digest=entry.digest, size=entry.size, what=str(entry))
-
-
 def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:
-    with download(target, _wanted(entry), patience=how.patience) as file:
+    with opened_entry(target, entry, Fetching(patience=how.patience)) as file:
         return bundles.inspect(file, what=str(entry))[0].images
 
 

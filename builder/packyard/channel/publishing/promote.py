@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
-from packyard.channel.fetching.fetch import get
+from packyard.channel.fetching.fetch import Fetching, keep
 from packyard.channel.fetching.verify import Proof, verify_bundle
 from packyard.channel.index import stored
 from packyard.channel.index.head import Head, Memory
@@ -24,31 +26,32 @@ def promote(
     texts: Iterable[str],
     *,
     keys: Sequence[SigningKey] = (),
-    source_trust: Trust = NOBODY,
-    source_memory: Memory | None = None,
+    how: Fetching | None = None,
     trusted: Trust = NOBODY,
     memory: Memory | None = None,
     tell: Callable[[Proof], object] = lambda _: None,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish ``NAME@VERSION`` of one channel in another, and return what `publish` does.
 
-    The provenance and the SBOM come with it; they stay signed by whom they are. What is yanked is refused. ``tell``
-    gets what the source channel proves about each file that is now in the target.
+    ``how`` is how to read the source. The provenance and the SBOM come with it; they stay signed by whom they are. What
+    is yanked is refused. ``tell`` gets what the source channel proves about each file that is now in the target.
     """
-    listed = stored.read(source, source_trust, source_memory)
+    how = how or Fetching()
+    listed = stored.read(source, how.trusted, how.memory)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
     def attest(published: IndexEntry) -> Mapping[str, bytes]:
         """Return what the source knows of the very file that is published."""
         if not published.is_same_file(entries[str(published)]):
             return {}
-        found = known(source, published, source_trust)
-        proofs[str(published)] = _proof(listed.head, published, found, source_trust)
+        found = known(source, published, how.trusted)
+        proofs[str(published)] = _proof(listed.head, published, found, how.trusted)
         return found
 
     proofs: dict[str, Proof] = {}
-    bundles = (get(source, entry) for entry in entries.values())
-    done = publish(target, bundles, attest=attest, keys=keys, trusted=trusted, memory=memory)
+    with TemporaryDirectory(prefix="packyard-") as folder:
+        bundles = [keep(source, entry, Path(folder), how)[0] for entry in entries.values()]
+        done = publish(target, bundles, attest=attest, keys=keys, trusted=trusted, memory=memory)
     for entry, _ in done:
         if proof := proofs.get(str(entry)):
             tell(proof)

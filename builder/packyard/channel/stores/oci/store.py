@@ -7,8 +7,9 @@ is asked for by its digest, without its manifest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from packyard.channel.stores.oci import artifact, referrers, spelling
 from packyard.channel.stores.oci.address import Address, ArtifactAddress
@@ -74,7 +75,9 @@ class OCIStore:
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
         place = _place(key)
-        layer = self._object(key, place).layer
+        yield from self._pieces(place, self._object(key, place).layer, offset)
+
+    def _pieces(self, place: Place, layer: Descriptor, offset: int) -> Iterator[bytes]:
         if offset >= layer.size:
             return
         for piece in self._registry.pieces(self._repository(place), layer.digest, offset, layer.size):
@@ -120,10 +123,14 @@ class OCIStore:
             self._mark(spelling.REMOVED)
             self._put_manifest(self._repository(place), place.tag, artifact.removed())
 
-    def at(self, name: str, reference: str, *, limit: int = LIMIT) -> bytes:
-        """Return the bytes of an artifact by its tag or the digest of its manifest; errors as of `get`."""
+    def at(self, name: str, reference: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
+        """Return the layer of an artifact by its tag or the digest of its manifest, and what reads it from an offset.
+
+        Errors as of `read`; the bytes are not verified.
+        """
         place = Place(repository=name, tag=reference)
-        return self._content(place, self._found(place).layer, limit)
+        layer = self._found(place).layer
+        return layer, partial(self._pieces, place, layer)
 
     def published_with(self, name: str, reference: str, end: str, *, limit: int = LIMIT) -> bytes:
         """Return what was published with a bundle, by the tag or the digest of its manifest; errors as of `get`.
@@ -269,12 +276,14 @@ class OCIStore:
         return self._registry.place(self._repository(place), place.tag)
 
 
-def bundle_at(address: ArtifactAddress, *, patience: float = PATIENCE, limit: int = LIMIT) -> bytes:
-    """Return the bundle at an address, verified against its manifest, and that against the digest of the address.
+def bundle_at(
+    address: ArtifactAddress, *, patience: float = PATIENCE
+) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
+    """Return what the bundle at an address has to be, by its verified manifest, and what reads it from an offset on.
 
-    Raises `NotFoundError`, `TooLongError`, or `IntegrityError` for other bytes or something that is no bundle.
+    Raises `NotFoundError`, or `IntegrityError` for something that is no bundle.
     """
-    return OCIStore(address.channel, patience=patience).at(address.name, address.digest or address.tag, limit=limit)
+    return OCIStore(address.channel, patience=patience).at(address.name, address.digest or address.tag)
 
 
 def published_with(
