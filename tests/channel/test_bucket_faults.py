@@ -562,6 +562,17 @@ def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store], kind: st
 
 
 @pytest.mark.parametrize("kind", LISTS)
+def test_a_list_without_end_ends_at_a_number_of_objects(
+    open_at: Callable[..., Store], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("packyard.channel.stores.store.MOST_KEYS", 5000)
+    page = answer(LISTS[kind](*(f"zoo/{number}" for number in range(1000)), more=True))
+    with answering(lambda _: [page]) as server:
+        check_refused(open_at(kind, server.address), VERBS["list"], "lists more than 5000 objects")
+        assert 5 < len(server.requests) < 20
+
+
+@pytest.mark.parametrize("kind", LISTS)
 def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(LISTS[kind]("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
         assert open_at(kind, server.address).list("") == ["v1/a"]

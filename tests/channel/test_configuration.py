@@ -90,6 +90,11 @@ def test_says_everything_that_is_wrong_at_once(tmp_path: Path) -> None:
         ("https://example.com/v", "https://example.com:443/v"),
         ("http://example.com/v", "http://example.com:80/v"),
         ("az://container/v", "azure://container/v"),
+        ("oci://example.com/v", "oci://example.com:443/v"),
+        ("oci://example.com/v", "oci+https://example.com/v"),
+        ("oci://127.0.0.1/v", "oci+http://127.0.0.1:80/v"),
+        ("oci://[::1]/v", "oci://[::1]:80/v"),
+        ("oci+http://example.com/v", "oci+http://example.com:80/v"),
         ("file:///srv/a%20b", "/srv/a b/"),
         ("file://localhost/srv/m", "/srv/../srv/m"),
     ],
@@ -108,6 +113,10 @@ def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> Non
         ("https://example.com/x", "https://evil.org/@example.com/x"),
         ("https://example.com", "https://example.com:80"),
         ("https://example.com", "https://example.com:8443"),
+        ("oci://example.com", "oci://example.com:80"),
+        ("oci://example.com", "oci+http://example.com"),
+        ("oci://127.0.0.1", "oci://127.0.0.1:443"),
+        ("oci://127.0.0.1", "oci+https://127.0.0.1"),
     ],
 )
 def test_addresses_of_other_channels_differ(one: str, other: str) -> None:

@@ -373,9 +373,13 @@ def test_an_address_says_how_the_registry_is_asked() -> None:
         "oci+https://localhost/a": "https://localhost",
         "oci://docker.io/a": "https://registry-1.docker.io",
         "OCI://H.Example": "https://h.example",
+        "oci://h.example:443/b": "https://h.example",
+        "oci://h.example:80/b": "https://h.example:80",
+        "oci://127.0.0.1:80/b": "http://127.0.0.1",
     }
     assert {address: Address.parse(address).url for address in asked} == asked
     assert str(Address.parse("oci://user:secret@h.example/a/b/")) == "oci://h.example/a/b"
+    assert Address.parse("oci://h.example:443/a") == Address.parse("oci+https://h.example/a")
     assert "secret" not in repr(open_store("oci://user:secret@h.example/a/b/"))
 
 

@@ -61,6 +61,21 @@ def test_a_registry_is_found_by_any_of_its_names(home: Home, name: str) -> None:
     assert home.find() == ADA
 
 
+@pytest.mark.parametrize("name", ["zoo.example", "zoo.example:443", "https://zoo.example:443/v2/"])
+@pytest.mark.parametrize("address", ["oci://zoo.example/v", "oci://zoo.example:443/v"])
+def test_a_registry_has_one_login_with_and_without_its_usual_port(home: Home, name: str, address: str) -> None:
+    home.write(".docker/config.json", {"auths": {name: auth()}})
+    assert home.find(address) == ADA
+
+
+def test_a_helper_that_knows_a_registry_by_its_usual_port_is_asked_for_that(home: Home) -> None:
+    home.helper(
+        "cloud", f'read asked; [ "$asked" = zoo.example:443 ] || {{ {NOT_THERE}; }}; {ANSWER % ("ada", "s3cr:t")}'
+    )
+    home.write(".docker/config.json", {"credsStore": "cloud"})
+    assert home.find("oci://zoo.example/v") == ADA
+
+
 @pytest.mark.parametrize("name", ["registry.example", "example:5000", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST])
 def test_another_registry_or_folder_is_not_taken_for_it(home: Home, name: str) -> None:
     home.write(".docker/config.json", {"auths": {name: auth()}})

@@ -262,6 +262,22 @@ def test_pages_without_end_end() -> None:
             oci(server).list("")
     assert len(server.requests) == 20
 
+    with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
+        patch.setattr("packyard.channel.stores.store.MOST_KEYS", 10)
+        with pytest.raises(UnavailableError, match="lists more than 10 objects"):
+            oci(server).list("")
+    assert len(server.requests) == 11
+
+
+def test_all_repositories_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("packyard.channel.stores.store.MOST_KEYS", 10)
+
+    def page(request: bytes) -> bytes:
+        return tags("_.name_.a", "_.name_.b") if b"/index/tags" in request else tags(*"123456")
+
+    with answering(listing(page)) as server, pytest.raises(UnavailableError, match="lists more than 10 objects"):
+        oci(server).list("")
+
 
 LISTS: dict[str, object] = {
     "no list": {"tags": "x"},

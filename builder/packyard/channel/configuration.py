@@ -11,6 +11,7 @@ A file that is missing configures nothing. Flags and environment, which come fir
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from packyard.yaml.node import Entry, Node
 
 FILE = "config.yaml"
-_PORTS = {"https": ":443", "oci+https": ":443", "http": ":80", "oci+http": ":80"}
+_PORTS = {"https": ":443", "http": ":80"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,15 @@ def normal(address: str) -> str:
 
         return os.path.realpath(unquote(rest.removeprefix("localhost")) if separator else address)
     host, slash, path = rest.partition("/")
-    host = host.rpartition("@")[2].lower().removesuffix(_PORTS.get(scheme, ""))
+    host = host.rpartition("@")[2].lower()
+    kind, _, asked = scheme.partition("+")
+    if kind == "oci":
+        from packyard.channel.stores.wire import is_loopback
+
+        usual = "http" if is_loopback(re.sub(r":[0-9]+$", "", host).strip("[]")) else "https"
+        asked = asked or usual
+        scheme = kind if asked == usual else scheme
+    host = host.removesuffix(_PORTS.get(asked or scheme, ""))
     return f"{'az' if scheme == 'azure' else scheme}://{host}{slash}{path}".rstrip("/")
 
 

@@ -31,6 +31,7 @@ from packyard.channel.stores.store import (
     TooLongError,
     check_expected,
     check_key,
+    check_listed,
     check_removable,
     check_same,
 )
@@ -138,6 +139,7 @@ class BucketStore:
             pages = iter(obstore.list(self.bucket, folder or None, chunk_size=_PAGE))
             while page := self._within(self.address, end, partial(next, pages, None)):
                 keys += [entry["path"] for entry in page]
+                check_listed(len(keys), self.address)
         # An empty name is that of the folder itself, which consoles make as an object.
         return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
 

@@ -29,6 +29,7 @@ from packyard.channel.stores.store import (
     Promises,
     check_expected,
     check_key,
+    check_listed,
     check_removable,
     check_same,
 )
@@ -113,6 +114,7 @@ class GCSStore:
                 raise self._refusal(request, answer)
             document = _document(request, answer)
             keys += [str(item.get("name", ""))[len(base) :] for item in document.get("items", ())]
+            check_listed(len(keys), self.address)
             page = str(document.get("nextPageToken", ""))
             if not page:
                 # A name that ends with a slash is that of a folder, which consoles make as an object.

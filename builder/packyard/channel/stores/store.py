@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds that one call, or the wait for another writer, may take by default.
 PATIENCE = 300.0
+#: Keys that are listed at most: more than any channel has. A listing without end is refused there.
+MOST_KEYS = 10_000_000
 #: The first part of the keys that may be removed.
 REMOVABLE = "index/"
 
@@ -109,6 +111,12 @@ def check_removable(key: str) -> None:
     check_key(key)
     if not key.startswith(REMOVABLE):
         raise InputError(f"{key!r} is published, and never removed")
+
+
+def check_listed(count: int, place: str) -> None:
+    """Refuse to list more keys than `MOST_KEYS`."""
+    if count > MOST_KEYS:
+        raise UnavailableError(Problem(f"lists more than {MOST_KEYS} objects", file=place, hint="is this a channel?"))
 
 
 def check_same(place: str, found: Digest, wanted: Digest) -> None:

@@ -21,6 +21,7 @@ _NAME = re.compile(f"{_PART}(?:/{_PART})*")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
 _LONGEST = 255  # host, slash and name: a limit of many clients
+_PORTS = {"https": ":443", "http": ":80"}
 _HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
 
 
@@ -45,6 +46,7 @@ class Address:
         if (path and not _NAME.fullmatch(path)) or len(host) + len(path) >= _LONGEST:
             raise _refusal("a path in a registry is lower case letters and digits, joined by '.', '_', '-' and '/'")
         scheme = parts.scheme.partition("+")[2] or ("http" if is_loopback(parts.hostname or "") else "https")
+        host = host.removesuffix(_PORTS[scheme])
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         credentials = (user, password) if user or password else None
         address = cls(scheme=scheme, host=host, path=path, credentials=credentials)
@@ -63,7 +65,14 @@ class Address:
     @property
     def names(self) -> tuple[str, ...]:
         """What files of credentials may call the registry."""
-        return (*_HUB, "index.docker.io/v1") if self.host in _HUB else (self.host,)
+        if self.host in _HUB:
+            return (*_HUB, "index.docker.io/v1")
+        return (self.host,) if re.search(r":[0-9]+$", self.host) else (self.host, self.host + _PORTS[self.scheme])
+
+    @property
+    def helped(self) -> tuple[str, ...]:
+        """What credential helpers may call the registry."""
+        return ("https://index.docker.io/v1/",) if self.host in _HUB else self.names
 
     @property
     def secret(self) -> bool:

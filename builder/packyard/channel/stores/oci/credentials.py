@@ -68,8 +68,9 @@ def _in_file(file: Path, address: Address, repository: str) -> Credentials | Non
     helpers = _mapping(document.get("credHelpers"))
     by_name = {_bare(name): helper for name, helper in helpers.items()}
     for helper in [*(by_name[name] for name in address.names if name in by_name), document.get("credsStore")]:
-        if helper and (found := _by_helper(str(helper), address, file)):
-            return found
+        for asked in address.helped if helper else ():
+            if found := _by_helper(str(helper), asked, file):
+                return found
     entries = {_bare(name): entry for name, entry in _mapping(document.get("auths")).items()}
     for name in _names(address, repository):
         if found := _of_entry(_mapping(entries.get(name)), name, file):
@@ -97,9 +98,8 @@ def _bare(name: str) -> str:
 def _names(address: Address, repository: str) -> Iterator[str]:
     """Yield what may name a repository, or the folders that it is in, the longest first, then the registry."""
     parts = repository.split("/")
-    for count in range(len(parts), 0, -1):
-        yield "/".join([address.host, *parts[:count]])
-    yield from address.names
+    for count in range(len(parts), -1, -1):
+        yield from ("/".join([name, *parts[:count]]) for name in address.names)
 
 
 def _of_entry(entry: dict[str, Any], name: str, file: Path) -> Credentials | None:
@@ -120,12 +120,11 @@ def _of_entry(entry: dict[str, Any], name: str, file: Path) -> Credentials | Non
     return found if found != Credentials() else None
 
 
-def _by_helper(helper: str, address: Address, file: Path) -> Credentials | None:
+def _by_helper(helper: str, asked: str, file: Path) -> Credentials | None:
     """Ask a helper, by the protocol of docker-credential-helpers: the registry on stdin, JSON on stdout."""
     program = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
         raise InputError(Problem(f"{helper[:80]!r} is not the name of a credential helper", file=str(file)))
-    asked = "https://index.docker.io/v1/" if len(address.names) > 1 else address.host
     try:
         done = subprocess.run([program, "get"], input=asked.encode(), capture_output=True, timeout=_PATIENCE)
         if done.returncode:
@@ -135,6 +134,6 @@ def _by_helper(helper: str, address: Address, file: Path) -> Credentials | None:
         answer = _mapping(json.loads(done.stdout[:_LARGEST]))
         user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
     except (OSError, ValueError, RecursionError, subprocess.TimeoutExpired) as error:
-        hint = f"{file} names it for {address.host}: log in again, or try it with 'echo {address.host} | {program} get'"
+        hint = f"{file} names it for {asked}: log in again, or try it with 'echo {asked} | {program} get'"
         raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
     return Credentials(identity=secret) if user == _TOKEN_USER else Credentials(user=user, password=secret)

@@ -16,7 +16,7 @@ from packyard.channel.stores import transfer
 from packyard.channel.stores.oci import artifact
 from packyard.channel.stores.oci.address import Address
 from packyard.channel.stores.oci.authorization import Authorization
-from packyard.channel.stores.store import NotFoundError
+from packyard.channel.stores.store import NotFoundError, check_listed
 from packyard.channel.stores.transfer import Answer, BrokenOffError, Request
 from packyard.channel.stores.wire import may_have_secrets
 from packyard.digest import Digest
@@ -153,6 +153,7 @@ class Registry:
             _check(request, answer, 200)
             known, page = len(tags), _tags(answer.body, request.place)
             tags.update(dict.fromkeys(page))
+            check_listed(len(tags), request.place)
             following = self._following(request, answer, page)
             if following is None or len(tags) == known:
                 break

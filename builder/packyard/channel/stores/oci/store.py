@@ -23,6 +23,7 @@ from packyard.channel.stores.store import (
     Promises,
     TooLongError,
     check_key,
+    check_listed,
     check_removable,
 )
 from packyard.channel.stores.transfer import Answer
@@ -98,7 +99,9 @@ class OCIStore:
         if not prefix.startswith("index/"):
             names = [name for tag in tags if (name := spelling.named(tag)) and _may_begin(name, prefix)]
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                places += [place for found in pool.map(self._places, names) for place in found]
+                for found in pool.map(self._places, names):
+                    places += found
+                    check_listed(len(places), self.address)
         there = self._is_there if spelling.REMOVED in tags else lambda _: True
         keys = ((self._key(place), place) for place in places)
         return sorted(key for key, place in keys if key and key.startswith(prefix) and there(place))
