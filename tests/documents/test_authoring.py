@@ -12,8 +12,10 @@ import yaml
 import real
 from documents import pages
 from packyard.build import assemble
+from packyard.bundle import lock
+from packyard.bundle.lock import Lock, Pin
 from packyard.errors import InputError
-from packyard.source import package, workspace
+from packyard.source import library, package, workspace
 from packyard.source.fields import Fields
 from packyard.work.memo import Memo
 
@@ -25,6 +27,10 @@ name: all
 prefix: use-cases
 license: LICENSE
 kubernetes: ["1.34"]
+libraries:
+- {name: bundle, version: "1", from: https://channel.example}
+- {path: parts}
+- {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
 moved: {OLD: NEW}
 """
 PACKAGE = """
@@ -61,11 +67,19 @@ def root(tmp_path: Path) -> Path:
     """A workspace whose files have every field."""
     write(tmp_path / "packyard.yaml", WORKSPACE)
     write(tmp_path / "LICENSE", "free")
+    pins = {name: _copy_of_library(tmp_path / "libraries" / name) for name in ("bundle", "parts", "repository")}
+    lock.write(tmp_path / "packyard.lock", Lock(libraries=pins))
     for folder in ("bases", "overlays/storage", "overlays/programs"):
         (tmp_path / folder / "part").mkdir(parents=True)
     write(tmp_path / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
     write(tmp_path / "packages/all/patches/a.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
     return tmp_path
+
+
+def _copy_of_library(folder: Path) -> Pin:
+    write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
+    digest = library.digest(folder.name, folder)
+    return Pin(version="1", channel="", tar=digest, digest=digest)
 
 
 def write(file: Path, text: str) -> None:

@@ -23,7 +23,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     composed = compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
-    texts = fragments.find(sources, package)
+    texts = fragments.find(workspace, package)
     shown = MARK if readme.only_prints("version", texts, memo) else version
     described = describe.manifest(workspace, composed, objects, shown)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]

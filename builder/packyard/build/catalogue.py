@@ -19,8 +19,10 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
-from packyard.source import whole, workspace
+from packyard.source import library, whole, workspace
+from packyard.source.library import Library
 from packyard.source.sources import Observed
+from packyard.source.workspace import Workspace
 from packyard.work import code, executor
 from packyard.work.cache import Cache
 from packyard.work.executor import Engine
@@ -32,11 +34,19 @@ _LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes bes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How packages are built: from which sources, as which version, and where results are cached (None: nowhere)."""
+    """How packages are built: from which sources, as which version, and where results are cached (None: nowhere).
+
+    ``libraries`` are those of the workspace, if they were found already.
+    """
 
     root_dir: Path
     version: str
     cache_dir: Path | None = None
+    libraries: tuple[Library, ...] | None = None
+
+    def workspace(self, memo: Memo | None = None) -> Workspace:
+        """Read the workspace."""
+        return workspace.read(self.root_dir, memo, self.libraries)
 
 
 def build(
@@ -51,7 +61,7 @@ def build(
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
         built = executor.run(partial(_stage, Packing(settings), out_dir, stage_dir), names, on=on, done=done)
-        whole.check(workspace.read(settings.root_dir), names, built)
+        whole.check(settings.workspace(), names, built)
         tree.settle([item.name for item in built if item.staged], out_dir, stage_dir)
     return built
 
@@ -74,7 +84,7 @@ def pack_into(
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
     written = executor.run(partial(_write, Packing(settings), folder.absolute(), describe), names, on=on, done=done)
-    whole.check(workspace.read(settings.root_dir), names, written)
+    whole.check(settings.workspace(), names, written)
     return written
 
 
@@ -87,9 +97,11 @@ class Packing:
     """Builds bundles, or finds them in the cache; what it has made of the parts that packages share, it remembers."""
 
     def __init__(self, settings: Settings) -> None:
+        if settings.libraries is None:
+            settings = replace(settings, libraries=library.find(settings.root_dir))
         self.settings = settings
         self.memo = Memo()
-        self.kept = kept(settings.root_dir, settings.cache_dir)
+        self.kept = kept(settings.root_dir, settings.cache_dir, settings.libraries or ())
 
     def __call__(self, name: str) -> Built:
         """Return a package's bundle."""
@@ -128,7 +140,7 @@ class Packing:
             return found.result, found.facts
         from packyard.build import assemble  # which is slow to import
 
-        here = workspace.read(self.settings.root_dir, self.memo)
+        here = self.settings.workspace(self.memo)
         draft = assemble.draft(here, name, self.settings.version)
         if here.sources.torn:
             return draft, None
@@ -137,10 +149,10 @@ class Packing:
         return draft, here.sources.facts
 
 
-def kept(root_dir: Path, cache_dir: Path | None) -> Kept:
+def kept(root_dir: Path, cache_dir: Path | None, libraries: Sequence[Library]) -> Kept:
     """Return the results that were made from sources by this code, with these libraries."""
-    cache = Cache(cache_dir) if cache_dir else None
-    return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=Observed(root_dir).agrees)
+    cache, observed = Cache(cache_dir) if cache_dir else None, Observed(root_dir, library.places(libraries))
+    return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=observed.agrees)
 
 
 def _inputs(facts: Iterable[Fact]) -> dict[str, Digest]:

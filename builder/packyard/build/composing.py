@@ -12,9 +12,10 @@ from packyard.build.catalogue import kept
 from packyard.bundle import archive
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.packages import PackageFiles
-from packyard.source import idle, package, workspace
+from packyard.source import idle, library, package, workspace
 from packyard.source.compose import compose
 from packyard.source.idle import Idle
+from packyard.source.library import Library
 from packyard.work.memo import Memo
 
 
@@ -32,10 +33,11 @@ class UseCases(NamedTuple):
 class Composing:
     """Composes packages of one workspace, or finds them in the cache."""
 
-    def __init__(self, root_dir: Path, cache_dir: Path | None) -> None:
+    def __init__(self, root_dir: Path, cache_dir: Path | None, libraries: tuple[Library, ...] | None = None) -> None:
         self.root_dir = root_dir
+        self.libraries = library.find(root_dir) if libraries is None else libraries
         self.memo = Memo()
-        self.kept = kept(root_dir, cache_dir)
+        self.kept = kept(root_dir, cache_dir, self.libraries)
 
     def find(self, name: str) -> UseCases | None:
         """Return the use cases of a package if they are in the cache."""
@@ -47,7 +49,7 @@ class Composing:
         found = self.find(name)
         if found is not None:
             return found
-        here = workspace.read(self.root_dir, self.memo)
+        here = workspace.read(self.root_dir, self.memo, self.libraries)
         composed = compose(here, package.read(here, name))
         where = f"{name}/{here.prefix}"
         files = [item.package_files(f"{where}/{item.use_case.path}/") for item in composed.use_cases]

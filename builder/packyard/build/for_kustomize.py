@@ -36,7 +36,7 @@ def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
     """Return the kustomization.yaml of a use case for a folder, from which it points at the sources."""
 
     def way(path: str) -> str:
-        return double_quoted(os.path.relpath(workspace.root_dir / path, folder))
+        return double_quoted(os.path.relpath(workspace.sources.shown(path), folder))
 
     lines = [*kustomization.header(), "resources:", f"- {way(workspace.base_dir(use_case.base))}"]
     if use_case.overlays:

@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
+    sources.tell_hidden(workspace)
     out_dir = Path(arguments.out)
     workspace.check_target(out_dir)
     if arguments.kustomization:

@@ -35,7 +35,8 @@ def add_cache_argument(parser: argparse.ArgumentParser) -> None:
 def settings(arguments: argparse.Namespace, workspace: Workspace) -> Settings:
     """Return how packages are to be built."""
     root_dir = workspace.root_dir.absolute() if arguments.executor else workspace.root_dir  # workers may be elsewhere
-    return Settings(root_dir=root_dir, version=arguments.version, cache_dir=cache_dir(arguments))
+    folder, libraries = cache_dir(arguments), workspace.libraries
+    return Settings(root_dir=root_dir, version=arguments.version, cache_dir=folder, libraries=libraries)
 
 
 def cache_dir(arguments: argparse.Namespace) -> Path | None:

@@ -25,7 +25,8 @@ from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.render.builtin import find_misfits
 from packyard.setters.packages import PackageFiles, find_packages, read_package, read_resources
-from packyard.source.workspace import FILE, Workspace, built_in, find
+from packyard.source.library import FILE
+from packyard.source.workspace import Workspace, built_in, find
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +147,7 @@ def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) 
 
     cache_dir = fanout.cache_dir(arguments)
     names = names or here.package_names()
-    made = list(map(Composing(here.root_dir, cache_dir), names))
+    made = list(map(Composing(here.root_dir, cache_dir, here.libraries), names))
     fanout.finish(cache_dir, (item.fault for item in made))
     whole.check(here, names, made)
     return [files for item in made for files in item.files]

@@ -17,7 +17,7 @@ from packyard.channel.publishing.upload import Attest, Packed
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import SigningKey
 from packyard.channel.trust.provenance import Provenance, Source
-from packyard.cli import fanout, output
+from packyard.cli import fanout, output, sources
 from packyard.digest import Digest
 from packyard.source import revision
 from packyard.source.workspace import Workspace
@@ -27,6 +27,7 @@ _ENTRY, _SBOM = ".entry.json", ".spdx.json"
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
+    sources.tell_hidden(workspace)
     how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
     with output.progress(names) as done:
         built = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)

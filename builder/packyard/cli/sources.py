@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from packyard.cli import output
 from packyard.errors import InputError, Problem
 from packyard.source import workspace
+from packyard.source.library import FILE
 from packyard.source.workspace import Workspace
 
 
@@ -27,6 +29,12 @@ def add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
 
 
+def tell_hidden(here: Workspace) -> None:
+    """Say which parts of libraries are not used, as others have their names."""
+    for sentence in here.hidden():
+        output.note(sentence)
+
+
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     """Return the packages that are named, each once, or all."""
     return list(dict.fromkeys(arguments.names)) or workspace.package_names()
@@ -39,5 +47,5 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     found = workspace.find(Path())
     if not found and not carried:
         hint = "name the folder that has one: --workspace DIR"
-        raise InputError(Problem(f"no {workspace.FILE} here or above", hint=hint))
+        raise InputError(Problem(f"no {FILE} here or above", hint=hint))
     return found or workspace.built_in()

@@ -124,7 +124,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
     }
     krmfile = parts.read_krmfile(sources, package.folder)
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
-    words = Words(parts.read_krmfile(sources, ""), layers, use_case.setters, memo)
+    words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
     documents = {
         name: SourceObject(words.fold(item.root), item.stem).write()
         for name, item in sorted({**beside, **named}.items())

@@ -1,6 +1,7 @@
 """The fragments of a README: Markdown files whose names begin with a number, in the order of their names.
 
-docs/readme/50-cluster.md                        for all packages of the catalogue
+libraries/NAME/docs/readme/50-cluster.md         for all packages that build on a library, the first one before others
+docs/readme/50-cluster.md                        for all packages of the catalogue, in the place of a library's
 packages/NAME/docs/10-description.md             one package's own
 packages/NAME/docs/50-cluster.md                 in the place of the catalogue's of that name
 """
@@ -12,17 +13,17 @@ from posixpath import basename
 
 from packyard.errors import Problem, refuse
 from packyard.source.package import Package
-from packyard.source.sources import Sources
-from packyard.source.workspace import authored
+from packyard.source.workspace import Workspace, authored
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
 SHARED, OWN = "docs/readme", "docs"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
 
 
-def find(sources: Sources, package: Package) -> list[tuple[str, str]]:
+def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     """Return the fragments of a package's README, each with its text, in their order."""
-    folders = SHARED, f"{package.folder}/{OWN}"
+    sources = workspace.sources
+    folders = *(f"{root}{SHARED}" for root in reversed(workspace.roots)), f"{package.folder}/{OWN}"
     found = {basename(file): file for folder in folders for file in authored(sources, folder)}
     refuse(
         Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))

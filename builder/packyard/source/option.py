@@ -119,7 +119,7 @@ def _option(
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
     roots += [root for _, root in part.objects]
     values = tuple(to_value(root) for root in roots)
-    words = Words(parts.read_krmfile(sources, ""), [krmfile], {}, sources.memo)
+    words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
     found = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = found.definitions.setters

@@ -21,7 +21,6 @@ from packyard.options.folder import NAME as OPTIONS
 from packyard.source import scripts
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch, read_patches
-from packyard.source.sources import Sources
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
 from packyard.yaml.node import Node, Scalar, SequenceNode
 
@@ -138,9 +137,9 @@ def _entry(
         fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
     base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
-    _check(fields, "base", [base], workspace.sources, "bases")
-    _check(fields, "storage", storages, workspace.sources, f"overlays/{STORAGE}")
-    _check(fields, "programs", programs, workspace.sources, f"overlays/{PROGRAMS}")
+    _check(fields, "base", [base], workspace, "bases")
+    _check(fields, "storage", storages, workspace, f"overlays/{STORAGE}")
+    _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
     patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
@@ -160,13 +159,13 @@ def _entry(
     ]
 
 
-def _check(fields: Fields, key: str, names: list[str], sources: Sources, root: str) -> None:
+def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, folder: str) -> None:
     """Note a part that is not there, or that is named twice."""
     for name in dict.fromkeys(names):
-        if not NAME.fullmatch(name) or not sources.is_folder(f"{root}/{name}"):
-            known = [basename(path) for path in sources.list(root) if sources.is_folder(path)]
-            message = f"no folder {name!r} in {sources.shown(root)}"
-            fields.fault(_place(fields, key, name), key, message, suggest(name, known))
+        if not NAME.fullmatch(name) or not workspace.sources.is_folder(workspace.part_dir(f"{folder}/{name}")):
+            looked_in = " or ".join(workspace.sources.shown(f"{root}{folder}") for root in workspace.roots)
+            hint = suggest(name, workspace.part_dirs(folder))
+            fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {looked_in}", hint)
         elif names.count(name) > 1:
             fields.fault(_place(fields, key, name), key, f"names {name!r} twice")
 

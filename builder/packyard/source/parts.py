@@ -6,10 +6,11 @@ other field is refused by name and line, rather than to compose something else t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
+from typing import NamedTuple
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import kustomization
@@ -17,8 +18,9 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.source import generator, replacement, selector
 from packyard.source.fields import Fields
 from packyard.source.generator import Generated
+from packyard.source.library import Library
 from packyard.source.replacement import Replacement
-from packyard.source.sources import Sources
+from packyard.source.sources import LIBRARIES, Sources
 from packyard.yaml import aliases
 from packyard.yaml.document import only
 from packyard.yaml.node import Comment, Document, MappingNode, Node, Scalar
@@ -29,6 +31,13 @@ MAX_PARTS, MAX_DEPTH = 500, 32
 
 #: A Krmfile's name and bytes.
 KrmfileData = tuple[str, bytes]
+
+
+class Shared(NamedTuple):
+    """The Krmfile at the root of a tree, which all of its parts share, and those of the libraries that it builds on."""
+
+    krmfile: KrmfileData | None
+    libraries: tuple[Shared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,12 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     )
 
 
+def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> Shared:
+    """Read the Krmfiles at the roots of a tree and of its libraries."""
+    below = (read_shared(sources, each.libraries, join(folder, each.place)) for each in libraries)
+    return Shared(read_krmfile(sources, folder), tuple(below))
+
+
 def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
     """Read the Krmfile of a folder, if there is one."""
     path = join(folder, KRMFILE)
@@ -213,7 +228,9 @@ def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[
         return None
     if not path or not sources.exists(path):
         what = repr(node.value) if isinstance(node, Scalar) else "this"
-        fields.fault(node, key, f"{what} is neither a file nor a folder here")
+        named = path and normpath(path).startswith(f"{LIBRARIES}/")
+        hint = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part" if named else ""
+        fields.fault(node, key, f"{what} is neither a file nor a folder here", hint)
         return None
     path = sources.resolve(path)
     if len(within) >= MAX_DEPTH:

@@ -12,8 +12,8 @@ from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.review import review
 from packyard.setters.rules.rule import Rule, read
+from packyard.source import library
 from packyard.source.parts import KrmfileData
-from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
 from packyard.yaml.document import source_of
@@ -55,18 +55,21 @@ def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Works
         if is_here(rule, setters):
             yield from (problem for _, problem in review(rule, setters))
             continue
-        known = _defined(workspace.sources) | set(setters)
+        known = _defined(workspace) | set(setters)
         for name in rule.names:
             if name not in known:
                 yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
 
 
-def _defined(sources: Sources) -> set[str]:
-    """Return the name of every setter that a Krmfile of the workspace defines."""
-    return sources.once("defined setters", lambda: _find_defined(sources))
+def _defined(workspace: Workspace) -> set[str]:
+    """Return the name of every setter that a Krmfile of the workspace or of its libraries defines."""
+    return workspace.sources.once("defined setters", lambda: _find_defined(workspace))
 
 
-def _find_defined(sources: Sources) -> set[str]:
-    below = (file for folder in ("bases", "overlays", "packages") for file in sources.list(folder, f"**/{KRMFILE}"))
-    files = [file for file in (KRMFILE, *below) if sources.is_file(file)]
+def _find_defined(workspace: Workspace) -> set[str]:
+    sources = workspace.sources
+    roots = ("", *(f"{place}/" for place in library.places(workspace.libraries)))
+    folders = (f"{root}{folder}" for root in roots for folder in ("bases", "overlays", *([] if root else ["packages"])))
+    below = (file for folder in folders for file in sources.list(folder, f"**/{KRMFILE}"))
+    files = [file for file in (*(f"{root}{KRMFILE}" for root in roots), *below) if sources.is_file(file)]
     return {name for file in files for name in _DEFINED.findall(sources.text(file).text)}

@@ -1,12 +1,14 @@
-"""The files of a workspace: read only, each once, and only what lies below its root.
+"""The files of a workspace and of its libraries: read only, each once, and only what lies below their roots.
 
     sources = Sources(root_dir)
     sources.read("packages/bert-k8s/package.yaml")     b"apiVersion: packyard/v1…"
     sources.facts                                      [("bytes", "packages/bert-k8s/package.yaml", "sha256:…")]
 
-Paths are texts below the root, joined by slashes; the root is empty. Each answer is noted as a fact: a result that was
-made from these sources is still good where `Observed` finds the same facts. A path that leads out of the root, by
-``..``, as an absolute one or by a link, is refused whatever is asked of it, and so is a file that is not a regular one.
+Paths are texts below the root, joined by slashes; the root is empty. ``libraries/NAME`` is the root of the library
+NAME, wherever its files are. Each answer is noted as a fact: a result that was made from these sources is still good
+where `Observed` finds the same facts. A path that leads out of the root that it begins in, by ``..``, as an absolute
+one or by a link, is refused whatever is asked of it, and so is a file that is not a regular one. A path of a workspace
+may lead into its libraries, one of a library into those that it builds on itself, and nowhere else.
 
 What many tasks of a run make of the same sources is made by `Sources.once` for the first of them; the others note the
 facts that it rests on.
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -33,7 +35,11 @@ from packyard.yaml.node import Document, Source
 
 Made = TypeVar("Made")
 
+#: Where libraries stand in a workspace.
+LIBRARIES = "libraries"
+
 _OUTSIDE = "outside"  # the answer to whatever is asked of what is not below the root
+_ALONE: Mapping[str, Path] = {}
 
 
 @dataclass(slots=True)
@@ -44,19 +50,60 @@ class _Asked:
     files: dict[str, tuple[bytes, Digest]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
+
+    place: str
+    root_dir: Path
+    root: Path
+    gate: Gate
+
+
+class _Trees:
+    """The trees that paths lead into."""
+
+    def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
+        self._known: dict[str, tuple[_Tree, str]] = {}
+        self._trees = {}
+        for place, folder in {"": root_dir, **libraries}.items():
+            root = Path.cwd() / folder  # links and .. stay
+            gate = Gate(root, memo.once(("real folders", root), dict[str, str]))
+            self._trees[place] = _Tree(place, folder, root, gate)
+
+    def find(self, path: str) -> tuple[_Tree, str]:
+        """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""
+        if len(self._trees) == 1:
+            return self._trees[""], path
+        if path not in self._known:
+            self._known[path] = self._find("", path)
+        return self._known[path]
+
+    def _find(self, place: str, path: str) -> tuple[_Tree, str]:
+        for each in (path, posixpath.normpath(path)):
+            word, _, rest = each.partition("/")
+            name, _, rest = rest.partition("/")
+            library = posixpath.join(place, word, name)
+            if word == LIBRARIES and library in self._trees:
+                return self._find(library, rest)
+        return self._trees[place], path
+
+
 class Sources:
     """The files below ``root_dir`` as one task sees them; ``torn`` if one changed while the task was at work.
 
     ``memo`` is that of a run with many tasks. The sources are taken to stay as they are for the length of the run.
     Where they do not, the later tasks rest on what the first one saw, and say so: their facts are its own.
+
+    ``libraries`` are the folders of libraries by their places, ``libraries/NAME``.
     """
 
-    def __init__(self, root_dir: Path, memo: Memo | None = None) -> None:
+    def __init__(self, root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path] = _ALONE) -> None:
         self.root_dir = root_dir
         self.memo = Memo() if memo is None else memo
         self.torn = False
         self._root = Path.cwd() / root_dir  # links and .. stay
-        self._gate = Gate(self._root, self.memo.once(("real folders", self._root), dict[str, str]))
+        self._trees = _Trees(root_dir, libraries, self.memo)
         self._files: dict[str, tuple[bytes, Digest]] = {}
         self._asked = _Asked()
         self._joined: set[Hashable] = set()  # keys of `once` whose facts are noted in what is asked now
@@ -67,8 +114,9 @@ class Sources:
         return [(question, path, answer) for (question, path), answer in self._asked.answers.items()]
 
     def shown(self, path: str) -> str:
-        """Return a path as messages show it: below the root as the user named that."""
-        return str(self.root_dir / path)
+        """Return a path as messages show it: below the root as the user named that, or below that of its library."""
+        tree, rest = self._trees.find(path)
+        return str(tree.root_dir / rest)
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes, those of the first time."""
@@ -120,8 +168,8 @@ class Sources:
     def list(self, folder: str, pattern: str = "*") -> list[str]:
         """Return what matches a pattern of ``pathlib`` below a folder, sorted."""
         question = f"list {pattern}"
-        self._check(question, folder)
-        found = _matches(self._root, folder, pattern)
+        tree, rest = self._check(question, folder)
+        found = _matches(tree.root, rest, pattern)
         self._note(question, folder, _digest(found))
         return [posixpath.join(folder, path) for path in found]
 
@@ -149,17 +197,19 @@ class Sources:
             self._joined.add(key)
         return made
 
-    def _check(self, question: str, path: str) -> None:
-        """Refuse a question about what is not below the root."""
+    def _check(self, question: str, path: str) -> tuple[_Tree, str]:
+        """Return the tree of a path, and the path in it; refuse a question about what is not below its root."""
         if "\0" in path:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
-        if leads := self._gate.outside(str(self._root / path)):
+        tree, rest = self._trees.find(path)
+        if leads := tree.gate.outside(str(tree.root / rest)):
             self._note(question, path, _OUTSIDE)
-            raise InputError(Problem(f"leads to {leads}, outside of the workspace", file=self.shown(path)))
+            whose = f"library {posixpath.basename(tree.place)}" if tree.place else "workspace"
+            raise InputError(Problem(f"leads to {leads}, outside of the {whose}", file=self.shown(path)))
+        return tree, rest
 
     def _ask(self, question: str, path: str) -> str:
-        self._check(question, path)
-        answer = _answer(self._root, question, path)
+        answer = _answer(*self._check(question, path), question)
         self._note(question, path, answer)
         return answer
 
@@ -177,9 +227,8 @@ class Sources:
 class Observed:
     """Answers about the files as they are now, each found once: for one command, while sources do not change."""
 
-    def __init__(self, root_dir: Path) -> None:
-        self._root = Path.cwd() / root_dir
-        self._gate = Gate(self._root, {})
+    def __init__(self, root_dir: Path, libraries: Mapping[str, Path] = _ALONE) -> None:
+        self._trees = _Trees(root_dir, libraries, Memo())
         self._answers: dict[tuple[str, str], str] = {}
 
     def agrees(self, facts: Iterable[Fact]) -> bool:
@@ -198,14 +247,15 @@ class Observed:
 
     def _ask(self, question: str, path: str) -> str:
         word, _, pattern = question.partition(" ")
-        if self._gate.outside(str(self._root / path)):
+        tree, rest = self._trees.find(path)
+        if tree.gate.outside(str(tree.root / rest)):
             return _OUTSIDE
         try:
             if word == "list":
-                return _digest(_matches(self._root, path, pattern))
+                return _digest(_matches(tree.root, rest, pattern))
             if word == "bytes":
-                return Digest.of(regular.read(self._root / path))
-            return _answer(self._root, question, path)
+                return Digest.of(regular.read(tree.root / rest))
+            return _answer(tree, rest, question)
         except (OSError, PackyardError) as error:
             return _failure(error)
 
@@ -225,12 +275,12 @@ def _failure(error: OSError | PackyardError) -> str:
     return f"error {cause.errno if isinstance(cause, OSError) else ''}"
 
 
-def _answer(root: Path, question: str, path: str) -> str:
+def _answer(tree: _Tree, path: str, question: str) -> str:
     """Return the answer of now, where it can be given in a word."""
     if question == "resolve":
-        found = os.path.relpath(os.path.realpath(root / path), os.path.realpath(root))
-        return "" if found == "." else found
-    return str(_QUESTIONS[question](root / path))
+        found = os.path.relpath(os.path.realpath(tree.root / path), os.path.realpath(tree.root))
+        return posixpath.join(tree.place, "" if found == "." else found).rstrip("/")
+    return str(_QUESTIONS[question](tree.root / path))
 
 
 def _is_executable(path: Path) -> bool:

@@ -14,7 +14,8 @@ from packyard.source import idle, parts
 from packyard.source.accumulate import SourceObject, accumulate
 from packyard.source.idle import Idle
 from packyard.source.parts import Part
-from packyard.source.workspace import OPTIONS, Workspace
+from packyard.source.sources import LIBRARIES
+from packyard.source.workspace import OPTIONS, OVERLAYS, Workspace
 
 
 class Made(Protocol):
@@ -29,21 +30,24 @@ class Made(Protocol):
 def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None:
     """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base.
 
-    Only all packages of the workspace together can tell: unless all are among ``names``, nothing is checked.
+    What libraries have may be for others. Only all packages of the workspace together can tell: unless all are among
+    ``names``, nothing is checked.
     """
     if not made or not set(here.package_names()) <= set(names):
         return
     offered = {name for item in made for name in item.options}
-    left: Idle = {patch: nothing for patch, nothing in idle.join(item.idle for item in made).items() if nothing}
-    unused = [name for name in here.option_names() if name not in offered]
+    joined = idle.join(item.idle for item in made)
+    left: Idle = {patch: nothing for patch, nothing in joined.items() if nothing and _is_own(patch[0])}
+    folders = {name: here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered}
+    unused = [name for name, folder in folders.items() if _is_own(folder)]
     if left or unused:
         of_bases = _of_bases(here, {path for path, _, _ in left}, unused)
         unused = [name for name in unused if name not in of_bases[1]]
         joined = idle.join([left, of_bases[0]])
         left = {patch: joined[patch] for patch in left}
     problems = [
-        Problem("fits no use case of any package", file=here.sources.shown(folder), hint="fix its targets")
-        for folder in (here.overlay_dir(OPTIONS, name) for name in unused)
+        Problem("fits no use case of any package", file=here.sources.shown(folders[name]), hint="fix its targets")
+        for name in unused
     ]
     refuse([*problems, *idle.problems(left, "any use case of the workspace", here.sources)])
 
@@ -56,10 +60,10 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
     nothing: list[Idle] = []
     fitting: set[str] = set()
     sources = here.sources
-    folders = [path for path in sources.list("overlays", "*/*") if sources.is_folder(path)]
+    folders = [folder for kind in OVERLAYS for folder in here.part_dirs(f"overlays/{kind}").values()]
     overlays = [parts.read(sources, folder, "Component") for folder in folders]
     wanted = [part for part in overlays if _is_option(part) and (basename(part.folder) in options or _has(part, files))]
-    for base in filter(sources.is_folder, sources.list("bases")):
+    for base in here.part_dirs("bases").values():
         try:
             objects = accumulate(parts.read(sources, base, "Kustomization"), idle=nothing)
         except InputError:  # others build on it, or no package uses it
@@ -72,6 +76,10 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
                     fitting.add(basename(part.folder))
                 nothing += reached
     return idle.join(nothing), fitting
+
+
+def _is_own(path: str) -> bool:
+    return not path.startswith(f"{LIBRARIES}/")
 
 
 def _try(part: Part, objects: Sequence[SourceObject], nothing: list[Idle]) -> list[SourceObject]:

@@ -1,7 +1,8 @@
 """What each name in a setter comment means in a use case: a setter, a substitution or a constant.
 
-Definitions come from the Krmfiles of the catalogue, of bases, of overlays and of the package, an inner one before an
-outer one: catalogue < base < overlays < package. `setters` of package.yaml give values. A use case gets what its
+Definitions come from the Krmfiles of libraries, of the catalogue, of bases, of overlays and of the package, an inner
+one before an outer one: libraries < catalogue < base < overlays < package. What two libraries define differently has to
+be defined by an inner one. `setters` of package.yaml give values. A use case gets what its
 comments reach. Three things are folded away, so that its readers see what they come to:
 
     STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.setters import comment as comments
@@ -22,7 +23,7 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Setter, Substitution
 from packyard.setters.krmfile import parse_krmfile
 from packyard.source.package import SetterValue
-from packyard.source.parts import KrmfileData
+from packyard.source.parts import KrmfileData, Shared
 from packyard.work.memo import Memo
 from packyard.yaml import make
 from packyard.yaml.document import source_of
@@ -57,11 +58,11 @@ class Word:
 
 
 class Words:
-    """What each name means in one use case; ``sections`` are those of the catalogue's definitions, in their order."""
+    """What each name means in one use case; ``sections`` are those of the shared definitions, in their order."""
 
     def __init__(
         self,
-        catalogue: KrmfileData | None,
+        shared: Shared,
         layers: Sequence[Sequence[KrmfileData]],
         values: Mapping[str, SetterValue],
         memo: Memo,
@@ -69,7 +70,8 @@ class Words:
         """Gather definitions; each of ``layers`` wins over those before it, within one of them they must agree."""
         self.values = values
         self.memo = memo
-        self.defined = dict(_read(catalogue, memo)) if catalogue else {}
+        gathered = memo.once(("shared words", shared), lambda: _gather(shared, memo))
+        self.defined, self._disputed = dict(gathered.words), gathered.disputed
         self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
         for number, layer in enumerate(layers, 1):
             found: dict[str, Word] = {}
@@ -117,6 +119,10 @@ class Words:
 
     def _find(self, name: str, above: tuple[str, ...]) -> Meaning:
         word, value = self.defined.get(name), self.values.get(name)
+        if word is not None and name in self._disputed and word.layer <= 0:
+            hint = "define it in the workspace's own Krmfile"
+            others = " and ".join(each.place for each in self._disputed[name])
+            raise InputError(Problem(f"{name}: libraries contradict each other, in {others}", hint=hint))
         follows = value is not None and "${" in value.text
         if word is not None and isinstance(word.definition, Setter) and not follows:
             return word.definition
@@ -179,6 +185,33 @@ def _constant(text: str, old: Scalar) -> Scalar:
     """Return a scalar that says a constant where another stood; a text stays text."""
     number = old.style == "plain" and not is_plain_text(old.value)
     return make.scalar(text, old.source.name, text if number else None)
+
+
+class _Gathered(NamedTuple):
+    """The shared definitions of a tree and of its libraries, those that two libraries have differently, and how many
+    Krmfiles they are from.
+    """
+
+    words: Mapping[str, Word]
+    disputed: Mapping[str, tuple[Word, Word]]
+    files: int
+
+
+def _gather(shared: Shared, memo: Memo) -> _Gathered:
+    found: dict[str, Word] = {}
+    disputed: dict[str, tuple[Word, Word]] = {}
+    count = 1
+    for library in shared.libraries:
+        words, inner, below = _gather(library, memo)
+        disputed |= inner
+        for name, word in words.items():
+            other = found.setdefault(name, replace(word, layer=word.layer - count))
+            if to_value(other.entry.value) != to_value(word.entry.value):
+                disputed[name] = (other, word)
+        count += below
+    own = _read(shared.krmfile, memo) if shared.krmfile else {}
+    left = {name: words for name, words in disputed.items() if name not in own}
+    return _Gathered({**found, **own}, left, count)
 
 
 def _read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import kustomization
+from packyard.source import library, library_entry
 from packyard.source.fields import Fields
-from packyard.source.sources import Sources
+from packyard.source.library import FILE, Library
+from packyard.source.sources import LIBRARIES, Sources
 from packyard.work.memo import Memo
 from packyard.yaml.node import Scalar
 
-FILE = "packyard.yaml"
 #: The kinds of overlays, each a folder below ``overlays``.
-STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
+OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
 _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 
 
@@ -26,13 +27,15 @@ _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
-    ``moved`` says of setters that packages used to have where each went.
+    ``moved`` says of setters that packages used to have where each went. A part is looked for in the workspace first,
+    then in its ``libraries`` in their order.
     """
 
     sources: Sources
     name: str
     prefix: str
     license_file: str
+    libraries: tuple[Library, ...] = ()
     kubernetes: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
 
@@ -45,23 +48,52 @@ class Workspace:
         """Return the names of all packages, sorted."""
         return sorted(basename(dirname(file)) for file in self.sources.list("packages", "*/package.yaml"))
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """What parts and fragments of READMEs are looked for in: ``""``, ``libraries/NAME/``, …"""
+        return ("", *(f"{each.place}/" for each in self.libraries))
+
     def base_dir(self, name: str) -> str:
         """Return the folder of a base."""
-        return f"bases/{name}"
+        return self.part_dir(f"bases/{name}")
 
     def overlay_dir(self, kind: str, name: str) -> str:
         """Return the folder of an overlay of a kind."""
-        return f"overlays/{kind}/{name}"
+        return self.part_dir(f"overlays/{kind}/{name}")
+
+    def part_dir(self, path: str) -> str:
+        """Return the folder of a part, such as ``bases/job``: that of the workspace if nothing has it."""
+        return next((f"{root}{path}" for root in self.roots if self.sources.is_folder(f"{root}{path}")), path)
+
+    def part_dirs(self, folder: str) -> dict[str, str]:
+        """Return the folders of all parts in ``bases`` or ``overlays/KIND`` by their names, sorted."""
+        found = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
+        return {basename(path): path for path in sorted(found, key=basename) if self.sources.is_folder(path)}
 
     def option_names(self) -> list[str]:
         """Return the names of all options, sorted."""
-        found = self.sources.list(f"overlays/{OPTIONS}", f"*/{kustomization.FILE}")
-        return sorted(basename(dirname(file)) for file in found)
+        folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
+        found = (path for folder in folders for path in self.sources.list(folder, f"*/{kustomization.FILE}"))
+        return sorted({basename(dirname(path)) for path in found})
+
+    def hidden(self) -> Iterator[str]:
+        """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
+        first: dict[str, str] = {}
+        for root in self.roots:
+            lost: dict[str, list[str]] = {}
+            for folder in ("bases", *(f"overlays/{kind}" for kind in OVERLAYS)):
+                for path in filter(self.sources.is_folder, self.sources.list(f"{root}{folder}")):
+                    part = path.removeprefix(root)
+                    if first.setdefault(part, root) != root:
+                        lost.setdefault(first[part], []).append(part)
+            for winner, parts in lost.items():
+                whose = f"the library {basename(winner[:-1])}" if winner else "the workspace"
+                yield f"{', '.join(parts)}: used from {whose}, not from the library {basename(root[:-1])}"
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
         real = Path(os.path.realpath(folder))
-        for name in ("packages", "bases", "overlays"):
+        for name in ("packages", "bases", "overlays", LIBRARIES):
             if real.is_relative_to(os.path.realpath(self.root_dir / name)):
                 message = f"lies in the sources, in {self.root_dir / name}"
                 raise InputError(Problem(message, file=str(folder), hint="choose a folder elsewhere"))
@@ -76,9 +108,14 @@ class Workspace:
         return folder
 
 
-def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
-    """Read ``packyard.yaml``; nothing that it names may lie outside. ``memo`` is that of a run with many tasks."""
-    sources = Sources(root_dir, memo)
+def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] | None = None) -> Workspace:
+    """Read ``packyard.yaml``; nothing that it names may lie outside, but for its libraries.
+
+    ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
+    """
+    memo = Memo() if memo is None else memo
+    found = library.find(root_dir, memo) if libraries is None else libraries
+    sources = Sources(root_dir, memo, library.places(found))
     if not sources.is_file(FILE):
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(FILE)))
     fields = Fields.of_file(sources, FILE)
@@ -88,9 +125,11 @@ def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
         name=fields.text("name"),
         prefix=fields.text("prefix").strip("/"),
         license_file=fields.text("license"),
+        libraries=tuple(found),
         kubernetes=tuple(fields.texts("kubernetes")),
         moved=fields.sentences("moved"),
     )
+    library_entry.read(fields)
     for key in ("prefix", "license"):
         named = fields.node.get(key) if fields.node else None
         if not isinstance(named, Scalar):
@@ -124,6 +163,4 @@ def authored(sources: Sources, folder: str) -> list[str]:
 
 def built_in() -> Workspace:
     """Return the catalogue that this installation carries, or in a checkout the checkout's own."""
-    here = Path(__file__).resolve().parent.parent
-    carried = here / "catalogue"
-    return read(carried if (carried / FILE).is_file() else here.parent.parent)
+    return read(library.carried_dir())
