@@ -10,8 +10,9 @@ from packyard.checks.finding import Finding
 from packyard.checks.lint import lint_catalogue
 from packyard.errors import InputError, PackyardError, Problem, suggest
 from packyard.kubernetes.schemas import Judge
-from packyard.source import package, workspace
+from packyard.source import library, package, workspace
 from packyard.source.compose import compose
+from packyard.source.library import Library
 from packyard.source.sources import Observed
 from packyard.work.kept import Fact
 
@@ -31,19 +32,22 @@ class View:
 class Preview:
     """Looks at one use case of a package of a workspace, again and again."""
 
-    def __init__(self, root_dir: Path, name: str, path: str, judges: Sequence[Judge] = ()) -> None:
+    def __init__(
+        self, root_dir: Path, name: str, path: str, judges: Sequence[Judge] = (), libraries: Sequence[Library] = ()
+    ) -> None:
         self.root_dir = root_dir
         self.name = name
         self.path = path
         self.judges = judges
+        self.libraries = libraries
         self._facts: list[Fact] = []
 
     def look(self) -> View:
         """Compose it now; what is wrong with its sources is in the view."""
         try:
-            here = workspace.read(self.root_dir)
+            here = workspace.read(self.root_dir, libraries=self.libraries)
         except PackyardError as error:
-            self._facts = Observed(self.root_dir).now(self._facts)
+            self._facts = Observed(self.root_dir, library.places(self.libraries)).now(self._facts)
             return View(problems=error.problems)
         try:
             composed = compose(here, package.read(here, self.name))
@@ -60,7 +64,7 @@ class Preview:
 
     def has_changed(self) -> bool:
         """Say whether anything differs that the last look asked its sources."""
-        return not Observed(self.root_dir).agrees(self._facts)
+        return not Observed(self.root_dir, library.places(self.libraries)).agrees(self._facts)
 
 
 def choose(described: package.Package, path: str) -> str:

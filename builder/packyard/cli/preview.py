@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the use case; the exit code is 1 if it does not compose and no change is waited for."""
     here = sources.find(arguments)
     path = choose(package.read(here, arguments.name), arguments.path)
-    preview = Preview(here.root_dir, arguments.name, path, judges_of(here))
+    preview = Preview(here.root_dir, arguments.name, path, judges_of(here), here.libraries)
     view = preview.look()
     for file, data in view.files.items():
         output.data(f"# {file}\n".encode() + data + b"---\n")

@@ -46,7 +46,7 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
     try:
         bundle = assemble(workspace, name, _VERSION)
-        shipped = Composing(workspace.root_dir, None)(name).files
+        shipped = Composing(workspace.root_dir, None, workspace.libraries)(name).files
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return

@@ -20,7 +20,7 @@ from packyard.errors import ConflictError
 def join(
     store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY, memory: Memory | None = None
 ) -> list[IndexEntry]:
-    """List all that is pending and complete, and return it by its keys; raise what cannot be listed, after the rest is."""
+    """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
     with stored.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
         while rest := _complete(writer.store, writer.trusted):
