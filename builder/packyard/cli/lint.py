@@ -25,8 +25,7 @@ from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.render.builtin import find_misfits
 from packyard.setters.packages import PackageFiles, find_packages, read_package, read_resources
-from packyard.source.library import FILE
-from packyard.source.workspace import Workspace, built_in, find
+from packyard.source.workspace import FILE, Workspace, built_in, find
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

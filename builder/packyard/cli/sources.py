@@ -12,7 +12,6 @@ from pathlib import Path
 from packyard.cli import output
 from packyard.errors import InputError, Problem
 from packyard.source import workspace
-from packyard.source.library import FILE
 from packyard.source.workspace import Workspace
 
 
@@ -47,5 +46,5 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     found = workspace.find(Path())
     if not found and not carried:
         hint = "name the folder that has one: --workspace DIR"
-        raise InputError(Problem(f"no {FILE} here or above", hint=hint))
+        raise InputError(Problem(f"no {workspace.FILE} here or above", hint=hint))
     return found or workspace.built_in()

@@ -13,7 +13,8 @@ from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import kustomization
 from packyard.source import library, library_entry
 from packyard.source.fields import Fields
-from packyard.source.library import FILE, Library
+from packyard.source.library import FILE as FILE
+from packyard.source.library import Library
 from packyard.source.sources import LIBRARIES, Sources
 from packyard.work.memo import Memo
 from packyard.yaml.node import Scalar

@@ -21,7 +21,7 @@ from packyard.bundle.manifest import Manifest
 from packyard.errors import InputError, IntegrityError, PackyardError
 from packyard.kubernetes import kustomization
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.source.library import FILE as WORKSPACE
+from packyard.source.workspace import FILE as WORKSPACE
 from packyard.upgrade import definitions, fields, objects
 from packyard.upgrade.objects import Document
 from packyard.yaml import aliases
