@@ -63,6 +63,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "search": run("search", "mnist", "--from", channel),
         "reindex": run("reindex", channel),
         "list": run("list"),
+        "source": run("source", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "list --from": run("list", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "cache": run("cache"),

@@ -23,6 +23,12 @@ def values(directory: Path) -> dict[str, ShippedValue]:
     return dict(use_case.setters) if use_case else {}
 
 
+def package_of(directory: Path) -> tuple[str, Manifest] | None:
+    """Return the real root of the built package that a directory belongs to, and its packyard.json."""
+    root, data = _read(directory)
+    return None if data is None else (root, Manifest.parse(data))
+
+
 def replacement(directory: Path, name: str) -> Problem | None:
     """Return what replaced a former setter of a directory's package; None if the name never was one."""
     root, data = _read(directory)

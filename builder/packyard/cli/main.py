@@ -31,6 +31,7 @@ VERBS = {
     "lint": ("lint", "report what is wrong with packages"),
     "preview": ("preview", "print what a use case composes to, again at each save"),
     "test": ("test", "build packages and try them as their users do"),
+    "source": ("source", "show which line of the sources made a line of a composed file"),
     "build": ("build", "compose packages from their sources and pack them"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "promote": ("promote", "publish in one channel what another one has"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.errors import InputError, Problem, refuse
@@ -51,6 +52,11 @@ class SourceObject:
         value = annotations.get(LOCAL) if annotations else None
         return is_local(value.value if isinstance(value, Scalar) else None)
 
+    @property
+    def before(self) -> Mapping[int, tuple[Node, Node]]:
+        """What each value took the place of, by the id of the value."""
+        return self._working.before
+
     def write(self) -> bytes:
         """Return the object's file."""
         return layout.write(anchors.shared(self.root))
@@ -59,7 +65,8 @@ class SourceObject:
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem)
         copied._identity = self._identity
-        self._working = Working()  # what it had as its own, both have now
+        before = self._working.before
+        self._working, copied._working = Working(before), Working(before)  # what it had as its own, both have now
         return copied
 
     def operate(self, operations: SequenceNode) -> None:

@@ -86,7 +86,7 @@ class ComposedPackage:
 
 def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     """Compose a package; values that none of its use cases can use are refused, and presets that do not fit."""
-    found = [_compose(workspace, package, use_case) for use_case in package.use_cases]
+    found = [make(workspace, package, use_case) for use_case in package.use_cases]
     _check_values(package, found)
     composed = tuple(item.composed for item in found)
     presets = preset.read_all(workspace.sources, package)
@@ -103,16 +103,18 @@ def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """A use case, its objects before words were folded, and what was idle in it."""
+class Made:
+    """A use case, its objects before words were folded, by their files, and what was idle in it."""
 
     composed: Composed
+    named: Mapping[str, SourceObject]  # also those beside the others
     objects: list[SourceObject]
     idle: list[Idle]
     words: Words
 
 
-def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made:
+def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
+    """Compose a use case."""
     sources, memo = workspace.sources, workspace.sources.memo
     base, overlays = _parts(workspace, package, use_case)
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
@@ -141,7 +143,7 @@ def _compose(workspace: Workspace, package: Package, use_case: UseCase) -> _Made
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
     composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
-    return _Made(composed, objects, nothing, words)
+    return Made(composed, {**beside, **named}, objects, nothing, words)
 
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
@@ -182,7 +184,7 @@ def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list
     return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
 
 
-def _check_values(package: Package, found: Sequence[_Made]) -> None:
+def _check_values(package: Package, found: Sequence[Made]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
     used = {
         (value.line, name)

@@ -56,9 +56,10 @@ def read(parent: Fields, node: Node, folder: str, sources: Sources) -> Generated
     if labels:
         scalars = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
         metadata["labels"] = make.mapping(fields.file, scalars)
-    data = {basename(file): make.literal(sources.text(file).text, fields.file) for file in files}
+    data = {basename(file): make.literal(sources.text(file).text, sources.shown(file)) for file in files}
     values = {"metadata": make.mapping(fields.file, metadata), "data": make.mapping(fields.file, data)}
     root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
+    root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from
     component = labels.get("app.kubernetes.io/component")
     return Generated(root, component.value if component else PurePosixPath(files[0]).stem, tuple(files))
 

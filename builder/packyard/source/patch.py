@@ -9,6 +9,7 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -35,9 +36,11 @@ class Working:
     through them, so that objects which begin alike share what stays alike.
 
     It bounds what operations copy or move: an object that is copied into itself again and again grows exponentially.
+    ``before`` has the value that each value took the place of, by the id of the new one, which is kept beside it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: Mapping[int, tuple[Node, Node]] | None = None) -> None:
+        self.before = dict(before or {})
         self._own: dict[int, Collection] = {}
         self._left = MAX_COPIED
 
@@ -61,7 +64,16 @@ class Working:
             return node
         copied = copy(node)
         self._own[id(copied)] = copied
+        if id(node) in self.before:
+            self.before[id(copied)] = copied, self.before[id(node)][1]
         return copied
+
+    def instead(self, old: Node, new: Node) -> Node:
+        """Return what takes the place of a value: the new one, or a copy where that stands elsewhere already."""
+        if new is not old:
+            new = clone(new) if id(new) in self.before else new
+            self.before[id(new)] = new, old
+        return new
 
 
 def apply_operations(root: MappingNode, operations: SequenceNode, working: Working | None = None) -> None:
@@ -137,6 +149,7 @@ class _Place:
                 )
             parent = found.value = working.owned(found.value)
         self.parent = parent
+        self.working = working
 
     def _child(self, parent: Node, step: str) -> Child | None:
         if isinstance(parent, MappingNode):
@@ -181,7 +194,7 @@ class _Place:
     def replace(self, value: Node, comment: Comment | None) -> None:
         """Replace a value and the comment behind it; the prose above stays."""
         part = self.part()
-        part.value = value
+        part.value = self.working.instead(part.value, value)
         part.comment = comment
 
     def remove(self) -> None:
@@ -248,7 +261,7 @@ class _Merge:
                 self._items(own_list, new, key, path)
                 return
         _refuse_directives(new)
-        existing.value = new
+        existing.value = self.working.instead(old, new)
         existing.comment = entry.comment
 
     def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
