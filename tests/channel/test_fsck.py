@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import real
 import sample
-from channel.examples import OvertakenStore, add_to_index, bundle, entry, lose_index
+from channel.examples import OvertakenStore, WatchedStore, add_to_index, bundle, entry, lose_index
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import head, lease, nodes, pending, stored
@@ -32,6 +33,7 @@ from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.channel.trust.provenance import Provenance
 from packyard.digest import Digest
 from packyard.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
+from packyard.files.regular import LIMIT
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
@@ -202,7 +204,34 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
         (store.root_dir / key).write_bytes((whole / key).read_bytes())
 
 
+def test_the_entries_of_a_channel_are_not_held_in_memory(tmp_path: Path) -> None:
+    publish(DirectoryStore(tmp_path), [bundle(f"b{number}") for number in range(40)])
+    (tmp_path / "1.0/b7.tar.gz").unlink()
+    watched = WatchedStore(tmp_path, IndexEntry)
+    assert [each.key for each in fsck.check(watched)] == ["1.0/b7.tar.gz"]
+    assert watched.most < 5
+
+
 # An index that is made again.
+
+
+def test_bundles_are_read_some_at_a_time(tmp_path: Path) -> None:
+    publish(DirectoryStore(tmp_path), [bundle(f"b{number}") for number in range(12)])
+    together = threading.Barrier(2)
+
+    class Together(DirectoryStore):
+        """Answers for a bundle when another one is asked for at the same time."""
+
+        def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+            if key.endswith(".tar.gz"):
+                together.wait(30)
+            return super().get(key, limit=limit)
+
+    before = stored.read(DirectoryStore(tmp_path)).entries
+    told: list[str] = []
+    made, _ = reindex(Together(tmp_path), done=told.append)
+    assert made.entries == before
+    assert told == [str(each) for each in before]
 
 
 def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: DirectoryStore) -> None:

@@ -21,6 +21,7 @@ from packyard.channel.fetching.fetch import Fetching
 from packyard.channel.index import lease, stored
 from packyard.channel.publishing import fsck
 from packyard.channel.publishing import mirror as mirrors
+from packyard.channel.publishing.close import close
 from packyard.channel.publishing.mirror import chosen, image_list, mirror
 from packyard.channel.publishing.yank import yank
 from packyard.channel.stores import Store
@@ -85,6 +86,22 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
         ("gpt@1.0", "bert@1.0", "bert@1.1", "bert@2.0"), "unchanged"
     )
     assert stored.read(target).named("gpt").get("1.0").yanked == "slow"
+
+
+def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: DirectoryStore, target: DirectoryStore) -> None:
+    close(source, "1.0", keys=[KEY])
+    statuses(source, target, "bert")
+    assert not stored.read(target).released("1.0").closed
+    publish(target, [bundle("own", "1.0")])
+    statuses(source, target, "gpt")
+    assert stored.read(target).released("1.0").closed
+    with pytest.raises(ConflictError, match=r"the release 1\.0 is closed"):
+        publish(target, [bundle("more", "1.0")])
+    assert list(fsck.check(target)) == []
+    before = stored.read(target).head
+    statuses(source, target)
+    assert stored.read(target).head == before
+    assert not stored.read(target).released("2.0").closed
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prune:
         for key in prune(channel, trusted):
             output.note(f"removed {key}")
-    found = list(fsck.check(channel, trusted))
+    found = fsck.check(channel, trusted)
     if arguments.output == "json":
-        output.json_result([asdict(each) for each in found])
-        return int(bool(found))
+        rows = [asdict(each) for each in found]
+        output.json_result(rows)
+        return int(bool(rows))
+    count = 0
     for each in found:
+        count += 1
         output.line(f"{each.kind:<8} {each.key}: {each.message} ({each.hint})")
-    output.note(f"{output.counted(len(found), 'finding')} in {channel.address}" if found else "nothing is wrong")
-    return int(bool(found))
+    output.note(f"{output.counted(count, 'finding')} in {channel.address}" if count else "nothing is wrong")
+    return int(bool(count))

@@ -6,13 +6,13 @@ It reads all that there is, and changes nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from packyard.bundle import reference
 from packyard.channel import checksum
-from packyard.channel.entry import IndexEntry
+from packyard.channel.entry import IndexEntry, bundle_key
 from packyard.channel.index import flat, head, lease, nodes, pending, stored, tree, trial
 from packyard.channel.index.head import Head
 from packyard.channel.index.index import Index, Release
@@ -62,10 +62,10 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     yield from seen.walk()
     if seen.is_whole and found.head.number:
         yield from _check_maps(found)
-    for entry in seen.entries:
+    for entry in seen.entries():
         yield from _check_bundle(store, there, entry, trusted)
     if not seen.is_whole:
-        yield from _check_unlisted(store, there, seen.entries, trusted)
+        yield from _check_unlisted(store, there, seen.keys, trusted)
     if seen.is_whole:
         yield from _check_closed(store, found, trusted)
     yield from _find_extra(store, there, found, seen)
@@ -94,29 +94,44 @@ def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[
 
 
 class _Seen:
-    """What is below the roots of an index, as far as it can be read."""
+    """What is below the roots of an index, as far as it can be read: of its entries, nothing but their keys is held.
+
+    ``keys`` are those of bundles, ``yanked`` those of the records of what is yanked.
+    """
 
     def __init__(self, found: Index) -> None:
         self._index = found
         self.is_whole = True
-        self.entries: list[IndexEntry] = []
+        self.keys: set[str] = set()
+        self.yanked: set[str] = set()
 
     def walk(self) -> Iterator[Finding]:
         """Read all nodes and records; yield what is wrong with them."""
         of = self._index.head
-        for root in (of.words, of.releases, of.packages):
-            for each in self._leaves(root):
-                if isinstance(each, Finding):
-                    yield each
-                elif root is of.packages:
-                    yield from self._records(each)
+        below = (each for root in (of.words, of.releases) for each in self._leaves(root))
+        yield from (each for each in below if isinstance(each, Finding))
+        for entry in self._entries():
+            if isinstance(entry, Finding):
+                yield entry
+                continue
+            self.keys.add(entry.key)
+            if entry.yanked:
+                self.yanked.add(yanks.key(entry.name, entry.version))
 
-    def _records(self, leaf: Node) -> Iterator[Finding]:
-        for name, value in leaf.entries():
-            try:
-                self.entries += self._index.record(name, value).entries
-            except IntegrityError as error:
-                yield self._finding(Digest(str(value)), error)
+    def entries(self) -> Iterator[IndexEntry]:
+        """Read the records again, and yield their entries."""
+        return (each for each in self._entries() if isinstance(each, IndexEntry))
+
+    def _entries(self) -> Iterator[IndexEntry | Finding]:
+        for leaf in self._leaves(self._index.head.packages):
+            if isinstance(leaf, Finding):
+                yield leaf
+                continue
+            for name, value in leaf.entries():
+                try:
+                    yield from self._index.record(name, value).entries
+                except IntegrityError as error:
+                    yield self._finding(Digest(str(value)), error)
 
     def _leaves(self, node: Node) -> Iterator[Node | Finding]:
         if not node.level:
@@ -200,13 +215,10 @@ def _json(field: str, document: Mapping[str, object]) -> str:
     return f"{field} {json.dumps(document[field], ensure_ascii=False)}"
 
 
-def _check_unlisted(
-    store: Store, there: frozenset[str], listed: Sequence[IndexEntry], trusted: Trust
-) -> Iterator[Finding]:
+def _check_unlisted(store: Store, there: frozenset[str], listed: Collection[str], trusted: Trust) -> Iterator[Finding]:
     """Look at bundles that an index with missing nodes may list."""
-    known = {(entry.name, entry.version) for entry in listed}
     for name, version in reindex.bundles(sorted(there))[0]:
-        if (name, version) not in known:
+        if bundle_key(name, version) not in listed:
             try:
                 reindex.read(store, name, version, trusted)
             except (IntegrityError, TooLongError) as error:
@@ -246,14 +258,13 @@ def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Findin
 
 def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[Finding]:
     """Yield what nothing lists: in releases, and below ``index/``."""
-    releases = {entry.version for entry in seen.entries}
-    own = {entry.key for entry in seen.entries}
-    records = {yanks.key(entry.name, entry.version) for entry in seen.entries if entry.yanked}
+    releases = {key.partition("/")[0] for key in seen.keys}
     left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
-            if seen.is_whole and base not in own and (key.partition("/")[0] in releases or key.endswith(".tar.gz")):
+            is_ours = key.partition("/")[0] in releases or key.endswith(".tar.gz")
+            if seen.is_whole and is_ours and base not in seen.keys:
                 yield Finding(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
         elif key in left_over:
             yield Finding(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
@@ -265,7 +276,7 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
             yield Finding(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
         elif key.startswith(lease.FOLDER):
             yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
-        elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in records:
+        elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in seen.yanked:
             yield Finding(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
         elif not key.startswith(_KNOWN) and key not in _FILES:
             yield Finding(kind="extra", key=key, message="it is no file of an index", hint="remove it")

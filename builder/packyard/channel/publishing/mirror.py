@@ -24,6 +24,7 @@ from packyard.channel.index.head import Memory
 from packyard.channel.index.index import Index
 from packyard.channel.index.package import Package
 from packyard.channel.publishing import promote, yank
+from packyard.channel.publishing.close import close
 from packyard.channel.publishing.publish import Status, publish
 from packyard.channel.publishing.upload import Packed
 from packyard.channel.stores import NotFoundError, Store
@@ -94,6 +95,8 @@ def mirror(
             found = _images(target, entry, how) if with_images else ()
             results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
     _yank(source, target, entries, how, keys, trusted, memory)
+    for version in _complete(listed, stored.current(target, trusted), entries):
+        close(target, version, keys=keys, trusted=trusted, memory=memory)
     return [results[str(entry)] for entry in entries]
 
 
@@ -155,6 +158,24 @@ def _yank(
             return found
 
         writer.commit(change)
+
+
+def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> list[str]:
+    """Return the versions that the source has closed, and the target has not, though it has all bundles of them."""
+    found = set()
+    for version in {entry.version for entry in entries}:
+        there, here = listed.release(version), target.release(version)
+        if there and there.closed and not (here and here.closed):
+            found.add(version)
+    for package in listed.packages() if found else ():
+        found -= {entry.version for entry in package.entries if not _has(target, entry)}
+    return sorted(found)
+
+
+def _has(target: Index, entry: IndexEntry) -> bool:
+    package = target.package(entry.name)
+    there = package.entries if package else ()
+    return any((each.version, each.tar) == (entry.version, entry.tar) for each in there)
 
 
 def _record(source: Store, entry: IndexEntry, how: Fetching) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -13,7 +14,7 @@ _Made = TypeVar("_Made")
 
 def each(
     act: Callable[[_Item], _Made],
-    items: Sequence[_Item],
+    items: Iterable[_Item],
     at_once: int,
     done: Callable[[int], object] = lambda _: None,
 ) -> list[_Made]:
@@ -22,12 +23,20 @@ def each(
     ``done`` hears of each item that is done, by its place.
     """
     made: list[_Made] = []
+    for one in stream(act, items, at_once):
+        made.append(one)
+        done(len(made) - 1)
+    return made
+
+
+def stream(act: Callable[[_Item], _Made], items: Iterable[_Item], at_once: int) -> Iterator[_Made]:
+    """Yield what is made of each item, in their order; no more are begun than the caller will soon ask for."""
+    left = iter(items)
     with ThreadPoolExecutor(at_once) as pool:
-        futures = deque(pool.submit(act, item) for item in items)
+        futures = deque(pool.submit(act, item) for item in islice(left, 2 * at_once))
         try:
             while futures:
-                made.append(futures.popleft().result())
-                done(len(made) - 1)
+                yield futures.popleft().result()
+                futures.extend(pool.submit(act, item) for item in islice(left, 1))
         finally:
             pool.shutdown(cancel_futures=True)
-    return made

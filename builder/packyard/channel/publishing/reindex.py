@@ -21,13 +21,14 @@ from packyard.channel.index.index import Index, Release
 from packyard.channel.index.nodes import Nodes
 from packyard.channel.index.package import Package
 from packyard.channel.index.tree import Node
-from packyard.channel.publishing import close, yank
+from packyard.channel.publishing import close, parallel, yank
 from packyard.channel.stores import NotFoundError, Store, get_or_none
 from packyard.channel.trust import provenance
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 
+_AT_ONCE = 4  # bundles that are read
 _BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
 _HEAD = re.compile(rf"{head.FOLDER}([1-9][0-9]*)\.json")
 
@@ -164,15 +165,23 @@ def _check_provenance(store: Store, bundle: Bundle, trusted: Trust) -> None:
 def _packages(
     store: Store, listed: Sequence[tuple[str, str]], trusted: Trust, done: Callable[[str], object]
 ) -> Iterator[Package]:
-    """Read the bundles of one package after another; say of all that are damaged what is wrong."""
+    """Read the bundles, some at a time, package after package; say of all that are damaged what is wrong."""
     problems: list[Problem] = []
-    for name, own in groupby(listed, key=lambda each: each[0]):
+
+    def look(each: tuple[str, str]) -> IndexEntry | IntegrityError:
+        try:
+            return read(store, *each, trusted)
+        except IntegrityError as error:
+            return error
+
+    read_of_each = zip(listed, parallel.stream(look, listed, _AT_ONCE), strict=True)
+    for name, own in groupby(read_of_each, key=lambda pair: pair[0][0]):
         entries = []
-        for _, version in own:
-            try:
-                entries.append(read(store, name, version, trusted))
-            except IntegrityError as error:
-                problems += error.problems
+        for (_, version), entry in own:
+            if isinstance(entry, IntegrityError):
+                problems += entry.problems
+            else:
+                entries.append(entry)
             done(f"{name}@{version}")
         yield Package(name=name, entries=tuple(entries))
     if problems:
