@@ -17,8 +17,6 @@ from packyard.channel.stores import endpoint as endpoints
 from packyard.channel.stores.bucket import BucketStore
 from packyard.channel.stores.bucket_address import BucketAddress
 from packyard.channel.stores.store import PATIENCE, Promises
-from packyard.channel.stores.wire import may_have_secrets
-from packyard.errors import InputError
 
 _HINT = "write az://container/path"
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
@@ -29,13 +27,9 @@ def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
     address = BucketAddress.parse(text, _HINT)
     settings = _settings(os.environ)
     endpoint = endpoints.azure()
-    if endpoint:
-        settings["endpoint"] = endpoint
-    if address.credentials:
-        if endpoint and not may_have_secrets(endpoint):
-            raise InputError("a user and password in an address need TLS, or a server on this machine")
-        settings["account_name"], settings["account_key"] = address.credentials
-    settings |= bucket.client(patience, allow_http=endpoint.startswith("http://"))
+    if credentials := address.secrets(endpoint):
+        settings["account_name"], settings["account_key"] = credentials
+    settings |= bucket.client(patience, endpoint)
     prefix = address.prefix or None
     return BucketStore(
         address=str(address),

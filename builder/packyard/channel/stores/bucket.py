@@ -34,10 +34,11 @@ from packyard.channel.stores.store import (
     check_listed,
     check_removable,
     check_same,
+    check_swapped,
 )
 from packyard.channel.stores.wire import OverdueError, authorities, within
 from packyard.digest import Digest
-from packyard.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 if TYPE_CHECKING:
@@ -152,9 +153,7 @@ class BucketStore:
         if not (written and self.promises.swap):
             # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
             found, _ = self._found(key)
-            if found != Digest.of(data):
-                check_expected(self._place(key), found, Digest.of(data) if written else expected)
-                raise ConflictError(Problem("was changed meanwhile, and changed back", file=self._place(key)))
+            check_swapped(self._place(key), found, Digest.of(data), Digest.of(data) if written else expected)
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
@@ -242,13 +241,14 @@ class _NoRangesError(Exception):
     """The server sends all, whatever is asked for."""
 
 
-def client(patience: float, *variables: str, allow_http: bool) -> dict[str, Any]:
-    """Return obstore's settings of how it talks to servers; proxies it takes from the environment itself.
+def client(patience: float, endpoint: str, *variables: str) -> dict[str, Any]:
+    """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
-    ``variables`` name, before the usual ones, files of certificate authorities.
+    ``endpoint`` is empty for the cloud's own one. ``variables`` name, before the usual ones, files of certificate
+    authorities.
     """
     options: dict[str, Any] = {
-        "allow_http": allow_http,
+        "allow_http": endpoint.startswith("http://"),
         "connect_timeout": timedelta(seconds=min(10.0, patience)),
         "read_timeout": timedelta(seconds=min(30.0, patience)),
         "timeout": timedelta(seconds=patience),
@@ -261,6 +261,7 @@ def client(patience: float, *variables: str, allow_http: bool) -> dict[str, Any]
     # The last failure has to be told before the deadline of the call.
     pause, longest = timedelta(seconds=_PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
+        **({"endpoint": endpoint} if endpoint else {}),
         "client_options": options,
         "retry_config": {
             "max_retries": _ATTEMPTS,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from packyard.channel.stores.wire import may_have_secrets
 from packyard.errors import InputError, Problem
 
 _BUCKET = re.compile(r"[A-Za-z0-9$][A-Za-z0-9._-]*")
@@ -33,6 +34,12 @@ class BucketAddress:
             raise InputError(Problem("this must be the address of a channel in a bucket", hint=hint))
         credentials = (unquote(user), unquote(password)) if at else None
         return cls(scheme=scheme.lower(), bucket=bucket, prefix="/".join(parts), credentials=credentials)
+
+    def secrets(self, endpoint: str) -> tuple[str, str] | None:
+        """Return the user and password, if there are any; refuse a server that must not have them."""
+        if self.credentials and endpoint and not may_have_secrets(endpoint):
+            raise InputError("a user and password in an address need TLS, or a server on this machine")
+        return self.credentials
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.bucket}/{self.prefix}".rstrip("/")

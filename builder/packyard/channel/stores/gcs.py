@@ -32,11 +32,12 @@ from packyard.channel.stores.store import (
     check_listed,
     check_removable,
     check_same,
+    check_swapped,
 )
 from packyard.channel.stores.transfer import Answer, Request
 from packyard.channel.stores.wire import OverdueError, authorities, within
 from packyard.digest import Digest
-from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 _HOST = "https://storage.googleapis.com"
@@ -126,10 +127,8 @@ class GCSStore:
         found, generation = self._found(key)
         check_expected(self._place(key), found, expected)
         if not self._write(key, data, generation):
-            found, _ = self._found(key)
-            if found != Digest.of(data):  # else it was written, and the answer was lost
-                check_expected(self._place(key), found, expected)
-                raise ConflictError(Problem("was changed meanwhile, and changed back", file=self._place(key)))
+            found, _ = self._found(key)  # maybe it was written, and the answer was lost
+            check_swapped(self._place(key), found, Digest.of(data), expected)
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""

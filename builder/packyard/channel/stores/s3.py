@@ -22,8 +22,7 @@ from packyard.channel.stores import endpoint as endpoints
 from packyard.channel.stores.bucket import BucketStore
 from packyard.channel.stores.bucket_address import BucketAddress
 from packyard.channel.stores.store import PATIENCE, Promises
-from packyard.channel.stores.wire import may_have_secrets
-from packyard.errors import InputError, Problem, UnavailableError
+from packyard.errors import Problem, UnavailableError
 
 _HINT = "write s3://bucket/path"
 #: Any of these says that the profile's credentials are not wanted.
@@ -41,15 +40,11 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
     profile = endpoints.profile(os.environ)
     endpoint = endpoints.s3(profile)
     settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
-    if endpoint:
-        settings["endpoint"] = endpoint
-    if address.credentials:
-        if endpoint and not may_have_secrets(endpoint):
-            raise InputError("a user and password in an address need TLS, or a server on this machine")
-        settings["credential_provider"] = partial(_static, *address.credentials)
+    if credentials := address.secrets(endpoint):
+        settings["credential_provider"] = partial(_static, *credentials)
     elif not endpoints.first(*_GIVEN):
         settings |= _of_profile(profile)
-    settings |= bucket.client(patience, "AWS_CA_BUNDLE", allow_http=endpoint.startswith("http://"))
+    settings |= bucket.client(patience, endpoint, "AWS_CA_BUNDLE")
     prefix = address.prefix or None
     return BucketStore(
         address=str(address),

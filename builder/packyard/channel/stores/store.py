@@ -131,3 +131,10 @@ def check_expected(place: str, found: Digest | None, expected: Digest | None) ->
     if found != expected:
         problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
         raise ConflictError(Problem(problem, file=place))
+
+
+def check_swapped(place: str, found: Digest | None, wanted: Digest, expected: Digest | None) -> None:
+    """Refuse, after a swap, what has other bytes than were written."""
+    if found != wanted:
+        check_expected(place, found, expected)
+        raise ConflictError(Problem("was changed meanwhile, and changed back", file=place))

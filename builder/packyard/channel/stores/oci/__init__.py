@@ -9,7 +9,7 @@
 - `store`: the verbs of a store with these.
 """
 
-from packyard.channel.stores.oci.address import SCHEMES, ArtifactAddress
+from packyard.channel.stores.oci.address import ArtifactAddress
 from packyard.channel.stores.oci.store import OCIStore, bundle_at, published_with
 
-__all__ = ["SCHEMES", "ArtifactAddress", "OCIStore", "bundle_at", "published_with"]
+__all__ = ["ArtifactAddress", "OCIStore", "bundle_at", "published_with"]

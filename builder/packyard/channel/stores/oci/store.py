@@ -22,13 +22,16 @@ from packyard.channel.stores.store import (
     NotFoundError,
     Promises,
     TooLongError,
+    check_expected,
     check_key,
     check_listed,
     check_removable,
+    check_same,
+    check_swapped,
 )
 from packyard.channel.stores.transfer import Answer
 from packyard.digest import Digest
-from packyard.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 
 _AT_ONCE = 8
@@ -62,9 +65,7 @@ class OCIStore:
         if (named := spelling.node(key)) and named != Digest.of(data):
             raise IntegrityError(Problem(f"is to have {named}, and has {Digest.of(data)}", file=key))
         there = self._artifact(place) or self._write(key, place, data, None)
-        if there.layer.digest != Digest.of(data):
-            problem = f"exists with other content: it has {there.layer.digest}, the new one {Digest.of(data)}"
-            raise ConflictError(Problem(problem, file=self._shown(place), hint="what is published never changes"))
+        check_same(self._shown(place), there.layer.digest, Digest.of(data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. Raises `IntegrityError` for bytes without the right digest."""
@@ -110,13 +111,9 @@ class OCIStore:
         """Replace an object; see `Store.swap`."""
         place = _place(key)
         there = self._artifact(place)
-        found = there.layer.digest if there else None
-        if found == expected:
-            found = self._write(key, place, data, there).layer.digest
-            if found == Digest.of(data):
-                return
-        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
-        raise ConflictError(Problem(problem, file=self._shown(place)))
+        check_expected(self._shown(place), there.layer.digest if there else None, expected)
+        found = self._write(key, place, data, there).layer.digest
+        check_swapped(self._shown(place), found, Digest.of(data), expected)
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`. Where nothing can be deleted, it is said to be removed."""
