@@ -346,7 +346,7 @@ def test_prune_removes_what_a_trial_of_the_server_left(tmp_path: Path) -> None:
 def test_prune_waits_for_whoever_publishes(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     publish(store, [bundle()])
-    pending.put(store, [IndexEntry.of(bundle(version="2.0"))], [])
+    pending.put(store, [IndexEntry.of(bundle(version="2.0"))], [], "")
     with pytest.raises(ConflictError, match=r"somebody publishes, or was interrupted: index/pending/"):
         prune(store)
 

@@ -61,8 +61,8 @@ def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: Dir
 
 @pytest.mark.parametrize("trusted", [NOBODY, TRUST])
 def test_who_signs_does_not_list_what_somebody_else_has_pending(store: DirectoryStore, trusted: Trust) -> None:
-    pending.put(store, [IndexEntry.of(EVIL)], [])
-    pending.put(store, [IndexEntry.of(EVIL)], [OTHER])
+    for keys in ([], [OTHER]):
+        pending.put(store, [IndexEntry.of(EVIL)], keys, stored.read(store).head.channel)
     publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted)
     join(store, keys=[KEY], trusted=trusted)
     assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
@@ -75,7 +75,7 @@ def test_records_that_are_refused_keep_no_other_from_being_listed(
     for number in range(600):
         store.put(f"{pending.FOLDER}{number:064x}.json", b"x")
     monkeypatch.setattr(pending, "_REFUSED", 599)
-    assert list(pending.find(store, TRUST)) == []
+    assert list(pending.find(store, stored.read(store).head, TRUST)) == []
     monkeypatch.undo()
     join(store, keys=[KEY], trusted=TRUST)
     assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]

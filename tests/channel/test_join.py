@@ -18,6 +18,7 @@ from packyard.channel.stores.directory import DirectoryStore
 from packyard.errors import ConflictError, UnavailableError
 
 NAMES = ("a", "b", "c")
+ID = "0" * 32
 PARTS = [[bundle(name)] for name in NAMES]
 
 
@@ -32,7 +33,7 @@ def _but_pointer(store: Store) -> dict[str, bytes]:
 
 def in_parts(store: Store) -> None:
     for part in PARTS:
-        publish(store, part, is_listed=False)
+        publish(store, part, is_listed=False, new_id=lambda: ID)
     assert missing(store, NAMES, "1.0") == []
     join(store)
 
@@ -42,7 +43,7 @@ def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as
     done: bool, tmp_path: Path
 ) -> None:
     one = DirectoryStore(tmp_path / "one")
-    publish(one, [bundle(name) for name in NAMES])
+    publish(one, [bundle(name) for name in NAMES], new_id=lambda: ID)
     number = 0
     while True:
         number += 1

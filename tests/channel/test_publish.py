@@ -22,6 +22,7 @@ from packyard.channel.stores.directory import DirectoryStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, InputError, IntegrityError, UnavailableError
 
+ID = "0" * 32
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
 
 
@@ -59,7 +60,7 @@ def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
     file = tmp_path / "bert.tar.gz"
     file.write_bytes(bundle().data)
     stores = [DirectoryStore(tmp_path / name) for name in ("one", "other")]
-    done = [publish(stores[0], [bundle()]), publish(stores[1], [file])]
+    done = [publish(stores[0], [bundle()], new_id=lambda: ID), publish(stores[1], [file], new_id=lambda: ID)]
     assert done[0] == done[1]
     assert state(stores[0]) == state(stores[1])
     file.write_bytes(b"damaged")
@@ -129,13 +130,13 @@ def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_che
 def test_completes_with_the_checksum_of_the_published_file(
     store: DirectoryStore, tmp_path: Path, missing: list[str]
 ) -> None:
-    publish(store, [bundle()])
+    publish(store, [bundle()], new_id=lambda: ID)
     before = state(store)
     if "checksum" in missing:
         (tmp_path / KEYS[1]).unlink()
     if "index" in missing:
         lose_index(tmp_path)
-    (done,) = publish(store, [compressed_otherwise(bundle())])
+    (done,) = publish(store, [compressed_otherwise(bundle())], new_id=lambda: ID)
     assert done[1] == "completed"
     assert state(store) == before
 
@@ -263,10 +264,11 @@ def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: Directo
 
 
 def test_publishing_again_all_that_lies_there_brings_the_index_back(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle(), bundle("gpt")])
+    publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
     before = state(store)
     lose_index(tmp_path)
-    assert [status for _, status in publish(store, [bundle(), bundle("gpt")])] == ["completed", "completed"]
+    again = publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
+    assert [status for _, status in again] == ["completed", "completed"]
     assert state(store) == before
 
 

@@ -18,7 +18,7 @@ import pytest
 import sample
 import tiny
 from channel.buckets import BUCKET, BucketServer
-from packyard.channel import open_store
+from packyard.channel import open_store, publish
 from packyard.channel.index import pending, stored
 from packyard.channel.stores import PROBES, Store
 from packyard.channel.trust import provenance
@@ -36,7 +36,8 @@ _, status, used = os.wait4(os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
 print(used.ru_maxrss)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
-PEM = {"PACKYARD_SIGNING_KEY": SigningKey.new().to_pem(None).decode()}
+KEY = SigningKey.new()
+PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
 SHARDS = 4
 
 
@@ -60,6 +61,12 @@ def start(
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def begin(*addresses: str | Path) -> None:
+    """Let channels have one id: that alone differs where the same is published in two."""
+    for address in addresses:
+        publish(open_store(str(address)), [], keys=[KEY], new_id=lambda: "0" * 32)
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
@@ -93,6 +100,7 @@ def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_pro
         monkeypatch.setenv(variable, value)
     root, choose = generate(tmp_path / "sources", 40), random.Random(seed)
     one, parts = (f"s3://{BUCKET}/{seed}-{name}" for name in ("one", "parts"))
+    begin(one, parts)
     finish(start(root, one))
     shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--join", "--jobs", 1) for number in range(SHARDS)]
     killed = choose.sample(range(SHARDS), 2)
@@ -110,6 +118,7 @@ def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_pro
 def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
     root = generate(tmp_path / "sources", 6)
     one, parts = tmp_path / "one", tmp_path / "parts"
+    begin(one, parts)
     finish(start(root, one))
     finish(start(root, parts, "--shard", "1/2"))
     assert len(open_store(str(parts)).list(pending.FOLDER)) == 1
@@ -126,6 +135,7 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
 
     root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 500)
     one, many = tmp_path / "one", tmp_path / "many"
+    begin(one, many)
     assert peak(root, one, "--jobs", 1, "--no-cache", "--quiet") < (300 if sample.WHOLE else 120)
     with (
         scheduling(tmp_path) as (address, _),

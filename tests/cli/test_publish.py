@@ -15,7 +15,7 @@ import pytest
 
 import reading
 import tiny
-from packyard.channel import open_store
+from packyard.channel import open_store, publish
 from packyard.channel.index import pending, stored
 from packyard.channel.trust.keys import NOBODY, SigningKey
 from running import COMMAND, done, environment, packyard
@@ -87,6 +87,8 @@ def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
     root: Path, channel: Path, tmp_path: Path
 ) -> None:
     one = tmp_path / "one"
+    for address in (one, channel):  # which differ in their ids otherwise
+        publish(open_store(str(address)), [], new_id=lambda: "0" * 32)
     statuses(root, one, "--version", "1.0", "--close")
     for number in (2, 0, 1, 3):
         parts = ("--version", "1.0", "--shard", f"{number}/4", "--join", "--close")
@@ -108,11 +110,12 @@ def test_a_join_tells_of_what_contradicts_the_index_after_it_has_listed_the_rest
     store = open_store(str(channel))
     statuses(root, channel, "p", "--version", "1.0", "--close")
     statuses(root, channel, "q", "--version", "2.0", "--shard", "0/1")
-    (entry,) = next(pending.find(store, NOBODY)).entries
+    latest = stored.read(store).head
+    (entry,) = next(pending.find(store, latest, NOBODY)).entries
     late = replace(entry, version="1.0", name="r")
     store.put(late.key, b"")
     store.put(f"{late.key}.sha256", b"")
-    pending.put(store, [late], [])
+    pending.put(store, [late], [], latest.channel)
     refused("r@1.0: the release 1.0 is closed", "--to", channel, "--join")
     assert [str(each) for each in stored.read(store).entries] == ["p@1.0", "q@2.0"]
 

@@ -94,6 +94,8 @@ def document(value: object) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: document(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [document(item) for item in value]
     if not is_dataclass(value):
         return value
     item: Any = value

@@ -6,10 +6,15 @@
 A head links back to the head before it, the last one whose number is even, the last that is a multiple of four, and so
 on. So a new head's links follow from those of the one before, and a reader who knows an old head can prove with few
 requests that a new one descends from it.
+
+The first head makes an id for its channel, which every later one has, and every record beside them (`records`). So
+nothing that one key signed for one channel counts in another. Channels made before that have no id.
 """
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,12 +38,25 @@ LIMIT = 1024 * 1024  # bytes
 _MOST = 10**12  # heads
 _EMPTY = Node()
 _NONE = Digest("")
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def new_id() -> str:
+    """Return an id for a channel, at random."""
+    return secrets.token_hex(16)
+
+
+def check_id(channel: str) -> None:
+    """Refuse what is neither the id of a channel nor empty."""
+    if channel and not _ID.fullmatch(channel):
+        raise InputError(f"{channel[:80]!r} is not the id of a channel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """What a channel holds, once its ``number``-th change is made; ``digest`` is that of the file.
 
+    ``channel`` is the id of the channel.
     ``packages`` maps names to the digests of records, ``words`` holds ``word name``, ``releases`` maps versions to what
     is said of the release. ``revoked`` are the ids of keys that sign nothing any more; no later head leaves one out.
     ``signers`` are the trusted keys that signed it; ``is_signed`` says whether anybody did.
@@ -46,6 +64,7 @@ class Head:
 
     number: int = 0
     digest: Digest = _NONE
+    channel: str = ""
     history: Mapping[int, Digest] = field(default_factory=dict)
     packages: Node = _EMPTY
     words: Node = _EMPTY
@@ -77,6 +96,7 @@ class Head:
         return cls(
             number=number,
             digest=digest,
+            channel=fields.take("channel", record.checked(check_id), ""),
             history={int(text): linked for text, linked in history.items()},
             packages=fields.take("packages", Node.read),
             words=fields.take("words", Node.read),
@@ -90,6 +110,7 @@ class Head:
         known = {
             "apiVersion": record.API_VERSION,
             "kind": "IndexHead",
+            **({"channel": self.channel} if self.channel else {}),
             "number": self.number,
             "history": {str(number): digest for number, digest in self.history.items()},
             "packages": self.packages.document(),
@@ -138,7 +159,7 @@ class Memory:
 
     def write(self, head: Head) -> None:
         """Remember a head; a file that cannot be written is no reason to fail."""
-        known = {"number": head.number, "digest": head.digest, "revoked": list(head.revoked)}
+        known = {"number": head.number, "digest": head.digest, "channel": head.channel, "revoked": list(head.revoked)}
         data = record.to_bytes({"apiVersion": record.API_VERSION, "kind": "RememberedHead", **known})
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -147,10 +168,14 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A head by its number and digest, and the file that says so; number 0 is none."""
+    """A head by its number and digest, and the file that says so; number 0 is none.
+
+    ``channel`` is the id that the channel had, or None where an older packyard remembered the head.
+    """
 
     number: int = 0
     digest: Digest = _NONE
+    channel: str | None = None
     revoked: tuple[str, ...] = ()
     file: str = ""
 
@@ -160,6 +185,7 @@ class Remembered:
         return cls(
             number=fields.take("number", record.size),
             digest=fields.take("digest", record.digest),
+            channel=fields.take("channel", record.checked(check_id)) if "channel" in fields else None,
             revoked=fields.take("revoked", record.list_of(record.digest)),
         )
 
@@ -167,15 +193,21 @@ class Remembered:
 def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Head | None:
     """Return the latest head of a channel, verified, or None if the channel has none.
 
-    One that is older than the remembered head, or does not descend from it, is an `IntegrityError`.
+    One that is older than the remembered head, does not descend from it, or is another channel's, is an
+    `IntegrityError`.
     """
     known = memory.read() if memory else Remembered()
     trusted = trusted.without(known.revoked)
-    head = _forward(store, trusted, _begin(store, trusted, known))
+    begin = _begin(store, trusted, known)
+    head = _forward(store, trusted, begin)
     if head is None:
         if known.number:
             raise _older(store, known, "the channel has no head any more")
         return None
+    if (begin and begin.channel != head.channel) or known.channel not in (None, head.channel):
+        problem = f"has the head {head.number} of another channel"
+        hint = f"{_ASK}; if its index was made anew, remove {known.file}" if known.file else _ASK
+        raise IntegrityError(Problem(problem, file=store.address, hint=hint))
     _check_descent(store, head, known)
     if not set(known.revoked) <= set(head.revoked):
         raise IntegrityError(Problem("revokes no longer what it revoked before", file=store.address, hint=_ASK))

@@ -6,20 +6,20 @@ another, and what a killed one left is completed by the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from packyard.bundle import record
+from packyard.bundle.record import checked, known, list_of
 from packyard.channel.entry import IndexEntry
+from packyard.channel.index.head import Head, check_id
+from packyard.channel.index.records import Kind
 from packyard.channel.stores import NotFoundError, Store
-from packyard.channel.trust import envelope
 from packyard.channel.trust.keys import SigningKey, Trust
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
 FOLDER = "index/pending/"
-TYPE = "application/vnd.packyard.pending+json"
-_KIND = "IndexPending"
 _ENTRIES = 5000  # entries of a record
 _MOST = 500  # records that one head lists
 _REFUSED = 10_000  # records that are read in vain
@@ -29,30 +29,38 @@ _REFUSED = 10_000  # records that are read in vain
 class Pending:
     """Some entries, and the key of their record."""
 
-    key: str
-    entries: tuple[IndexEntry, ...]
+    key: str = ""
+    entries: tuple[IndexEntry, ...] = field(metadata=known(list_of(IndexEntry.parse)))
+    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    extra: Mapping[str, object] = field(default_factory=dict)
 
 
-def put(store: Store, entries: Sequence[IndexEntry], keys: Sequence[SigningKey]) -> list[Pending]:
+_KIND = Kind("IndexPending", "application/vnd.packyard.pending+json", Pending)
+
+
+def put(store: Store, entries: Sequence[IndexEntry], keys: Sequence[SigningKey], channel: str) -> list[Pending]:
     """Say that the objects of these entries are in the store."""
     made = []
     for start in range(0, len(entries), _ENTRIES):
-        some = tuple(entries[start : start + _ENTRIES])
-        document = {"apiVersion": record.API_VERSION, "kind": _KIND, "entries": [entry.document() for entry in some]}
-        data = envelope.sign(record.to_bytes(document), TYPE, keys)
-        made.append(Pending(key=f"{FOLDER}{Digest.of(data).hex}.json", entries=some))
+        said = Pending(entries=tuple(entries[start : start + _ENTRIES]), channel=channel)
+        data = _KIND.to_bytes(said, keys)
+        made.append(replace(said, key=_key(data)))
         store.put(made[-1].key, data)
     return made
 
 
-def find(store: Store, trusted: Trust) -> Iterator[Pending]:
-    """Yield what is pending, as far as it can be read and is signed by whom we trust; `fsck` tells of the rest."""
+def find(store: Store, latest: Head, trusted: Trust) -> Iterator[Pending]:
+    """Yield what is pending in a channel with this head, as far as it can be read and we trust who signed it.
+
+    `fsck` tells of the rest.
+    """
+    trusted = trusted.without(latest.revoked)
     taken = refused = 0
     for key in store.list(FOLDER):
         if taken == _MOST or refused == _REFUSED:
             return
         try:
-            found = read(store, key, trusted)
+            found = read(store, key, latest.channel, trusted)
         except (NotFoundError, IntegrityError):  # listed meanwhile, or nothing that we would list
             refused += 1
             continue
@@ -60,13 +68,13 @@ def find(store: Store, trusted: Trust) -> Iterator[Pending]:
         yield found
 
 
-def read(store: Store, key: str, trusted: Trust) -> Pending:
+def read(store: Store, key: str, channel: str, trusted: Trust) -> Pending:
     """Read a record, or raise `IntegrityError`."""
     data = store.get(key, limit=2 * record.LIMIT)
-    if key != f"{FOLDER}{Digest.of(data).hex}.json":
+    if key != _key(data):
         raise IntegrityError(Problem(f"has other bytes than its name says: {Digest.of(data)}", file=key))
-    payload = envelope.open(data, TYPE, trusted, file=key).payload
-    entries = record.parse(
-        payload, lambda fields: fields.take("entries", record.list_of(IndexEntry.parse)), kind=_KIND, file=key
-    )
-    return Pending(key=key, entries=entries)
+    return replace(_KIND.parse(data, channel, trusted, file=key), key=key)
+
+
+def _key(data: bytes) -> str:
+    return f"{FOLDER}{Digest.of(data).hex}.json"

@@ -53,7 +53,8 @@ def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None)
 class Writer:
     """Whoever changes a channel's index: signs with ``keys``, and follows no head that `find` refuses.
 
-    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed.
+    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed. A channel
+    that has no head gets its id from ``new_id``.
     """
 
     store: Store
@@ -61,6 +62,7 @@ class Writer:
     trusted: Trust
     memory: Memory | None
     check: Callable[[], object]
+    new_id: Callable[[], str]
 
     def current(self) -> Index:
         """Return the index as it is now."""
@@ -79,7 +81,9 @@ class Writer:
             self._check_keys(before, after)
             self.check()
             after.write()
-            following = replace(after.head, number=before.head.number + 1, history=before.head.next_history())
+            number, history = before.head.number + 1, before.head.next_history()
+            channel = before.head.channel if before.head.number else self.new_id()
+            following = replace(after.head, channel=channel, number=number, history=history)
             self.check()
             try:
                 created = head.create(self.store, following, self.keys)
@@ -108,6 +112,7 @@ def writer(
     trusted: Trust = NOBODY,
     memory: Memory | None = None,
     alone: bool = False,
+    new_id: Callable[[], str] = head.new_id,
 ) -> Iterator[Writer]:
     """Yield what changes the index of a channel.
 
@@ -115,8 +120,10 @@ def writer(
     promise that one of many creates a head.
     """
     trusted = head.trust_to_write(keys, trusted)
-    if alone:
-        read(store, trusted, memory)
+    has_head = not alone or read(store, trusted, memory).head.number
     store = trial.tried(store)
     with lease.exclusive(store, always=alone) as check:
-        yield Writer(store=store, keys=keys, trusted=trusted, memory=memory, check=check)
+        made = Writer(store=store, keys=keys, trusted=trusted, memory=memory, check=check, new_id=new_id)
+        if not has_head:  # it is of packyard 0.1.0, and has no id yet
+            made.commit(lambda found: found)
+        yield made

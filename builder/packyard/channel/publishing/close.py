@@ -5,38 +5,45 @@ index/closed/<release>.json    the record, an immutable envelope: an index can b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from packyard.bundle import record, reference
+from packyard.bundle import reference
+from packyard.bundle.record import checked, known
 from packyard.channel.index import stored
-from packyard.channel.index.head import Memory
-from packyard.channel.stores import Store, get_or_none
-from packyard.channel.trust import envelope
+from packyard.channel.index.head import Memory, check_id
+from packyard.channel.index.records import Kind
+from packyard.channel.stores import Store
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import IntegrityError, Problem
 
 FOLDER = "index/closed/"
-TYPE = "application/vnd.packyard.close+json"
-_LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A release that is closed, by the name of its folder."""
+
+    version: str = field(metadata=known(checked(reference.check_version)))
+    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+KIND = Kind("Closed", "application/vnd.packyard.close+json", Closed)
 
 
 def key(version: str) -> str:
-    """Return the key of a record; a release is closed by the name of its folder."""
+    """Return the key of a record."""
     return f"{FOLDER}{version}.json"
 
 
-def is_closed(store: Store, version: str, trusted: Trust) -> bool:
+def is_closed(store: Store, version: str, channel: str, trusted: Trust) -> bool:
     """Return whether there is the record of a release."""
     place = key(version)
-    data = get_or_none(store, place, limit=_LIMIT)
-    if data is None:
-        return False
-    payload = envelope.open(data, TYPE, trusted, file=place).payload
-    read = record.checked(reference.check_version)
-    found = record.parse(payload, lambda fields: fields.take("version", read), kind="Closed", file=place)
-    if found != version:
-        raise IntegrityError(Problem(f"is about the release {found}", file=place))
-    return True
+    found = KIND.get(store, place, channel, trusted)
+    if found and found.version != version:
+        raise IntegrityError(Problem(f"is about the release {found.version}", file=place))
+    return found is not None
 
 
 def close(
@@ -49,9 +56,10 @@ def close(
 ) -> bool:
     """Close the release of a version, and return whether it was open."""
     with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
-        release = writer.current().released(version)
-        if not is_closed(store, release.spelling, writer.trusted):
-            document = {"apiVersion": record.API_VERSION, "kind": "Closed", "version": release.spelling}
-            writer.store.put(key(release.spelling), envelope.sign(record.to_bytes(document), TYPE, keys))
+        found = writer.current()
+        release, channel = found.released(version), found.head.channel
+        if not is_closed(store, release.spelling, channel, writer.trusted):
+            said = Closed(version=release.spelling, channel=channel)
+            writer.store.put(key(release.spelling), KIND.to_bytes(said, keys))
         writer.commit(lambda found: found.close(version))
     return not release.closed

@@ -62,10 +62,11 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     yield from seen.walk()
     if seen.is_whole and found.head.number:
         yield from _check_maps(found)
+    channel = found.head.channel
     for entry in seen.entries():
-        yield from _check_bundle(store, there, entry, trusted)
+        yield from _check_bundle(store, there, entry, channel, trusted)
     if not seen.is_whole:
-        yield from _check_unlisted(store, there, seen.keys, trusted)
+        yield from _check_unlisted(store, there, seen.keys, channel, trusted)
     if seen.is_whole:
         yield from _check_closed(store, found, trusted)
     yield from _find_extra(store, there, found, seen)
@@ -182,7 +183,9 @@ class _Forgetful(Nodes):
         return Digest.of(item.to_bytes())
 
 
-def _check_bundle(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> Iterator[Finding]:
+def _check_bundle(
+    store: Store, there: frozenset[str], entry: IndexEntry, channel: str, trusted: Trust
+) -> Iterator[Finding]:
     """Compare what lies in a release with its entry."""
     line = checksum.key(entry.name, entry.version)
     missing = [key for key in (entry.key, line) if key not in there]
@@ -192,7 +195,7 @@ def _check_bundle(store: Store, there: frozenset[str], entry: IndexEntry, truste
     if missing:
         return
     try:
-        data = reindex.read(store, entry.name, entry.version, trusted)
+        data = reindex.read(store, entry.name, entry.version, channel, trusted)
         _check_sbom(store, there, entry, trusted)
     except (IntegrityError, TooLongError, NotFoundError) as error:
         for each in error.problems:
@@ -215,12 +218,14 @@ def _json(field: str, document: Mapping[str, object]) -> str:
     return f"{field} {json.dumps(document[field], ensure_ascii=False)}"
 
 
-def _check_unlisted(store: Store, there: frozenset[str], listed: Collection[str], trusted: Trust) -> Iterator[Finding]:
+def _check_unlisted(
+    store: Store, there: frozenset[str], listed: Collection[str], channel: str, trusted: Trust
+) -> Iterator[Finding]:
     """Look at bundles that an index with missing nodes may list."""
     for name, version in reindex.bundles(sorted(there))[0]:
         if bundle_key(name, version) not in listed:
             try:
-                reindex.read(store, name, version, trusted)
+                reindex.read(store, name, version, channel, trusted)
             except (IntegrityError, TooLongError) as error:
                 for each in error.problems:
                     yield Finding(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
@@ -247,7 +252,7 @@ def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Findin
         try:
             release = found.released(version)
             key = close.key(release.spelling)
-            is_closed = close.is_closed(store, release.spelling, trusted)
+            is_closed = close.is_closed(store, release.spelling, found.head.channel, trusted)
         except (IntegrityError, InputError) as error:
             yield Finding(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
             continue

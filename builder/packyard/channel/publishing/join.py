@@ -8,7 +8,7 @@ from contextlib import suppress
 from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import pending, stored
-from packyard.channel.index.head import Memory
+from packyard.channel.index.head import Head, Memory
 from packyard.channel.index.index import Index
 from packyard.channel.index.pending import Pending
 from packyard.channel.index.stored import Writer
@@ -23,8 +23,8 @@ def join(
     """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
     with stored.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
-        while rest := _complete(writer.store, writer.trusted):
-            listed = list_all(writer, ())
+        while rest := _complete(writer.store, (latest := writer.current().head), writer.trusted):
+            listed = list_all(writer, (), latest.channel)
             if not listed:
                 writer.current().add(*_entries(rest))  # which refuses them
             joined += _entries(listed)
@@ -34,25 +34,26 @@ def join(
 def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust = NOBODY) -> list[str]:
     """Return the names of a version that the channel neither lists nor has pending and complete."""
     found = stored.current(store, trusted)
-    waiting = {entry.name for entry in _entries(_complete(store, trusted)) if entry.version == version}
+    waiting = {entry.name for entry in _entries(_complete(store, found.head, trusted)) if entry.version == version}
     return [name for name in names if name not in waiting and version not in found.versions(name)]
 
 
-def list_all(writer: Writer, entries: Sequence[IndexEntry]) -> list[Pending]:
+def list_all(writer: Writer, entries: Sequence[IndexEntry], channel: str) -> list[Pending]:
     """Let a head list entries whose objects are in the store, with all that is pending; return what is listed."""
-    own = pending.put(writer.store, entries, writer.keys)
+    own = pending.put(writer.store, entries, writer.keys, channel)
     listed = list(own)
 
     def change(found: Index) -> Index:
         listed[len(own) :] = []
         if entries and all(map(found.lists, entries)):  # another publisher has listed them
             return found
+        before = found.head
         try:
             found = found.add(*entries)
         except ConflictError:
             _forget(writer.store, own)
             raise
-        others = [each for each in _complete(writer.store, writer.trusted) if each not in own]
+        others = [each for each in _complete(writer.store, before, writer.trusted) if each not in own]
         found, listed[len(own) :] = _combined(found, others)
         return found
 
@@ -73,7 +74,7 @@ def _combined(found: Index, others: Sequence[Pending]) -> tuple[Index, list[Pend
     return found, added
 
 
-def _complete(store: Store, trusted: Trust) -> list[Pending]:
+def _complete(store: Store, latest: Head, trusted: Trust) -> list[Pending]:
     """Return the pending records whose objects are there, as far as a look at their keys can tell."""
     there: dict[str, frozenset[str]] = {}
 
@@ -82,7 +83,7 @@ def _complete(store: Store, trusted: Trust) -> list[Pending]:
             there[entry.version] = frozenset(store.list(f"{entry.version}/"))
         return {entry.key, checksum.key(entry.name, entry.version)} <= there[entry.version]
 
-    return [each for each in pending.find(store, trusted) if all(map(is_there, each.entries))]
+    return [each for each in pending.find(store, latest, trusted) if all(map(is_there, each.entries))]
 
 
 def _entries(records: Iterable[Pending]) -> list[IndexEntry]:

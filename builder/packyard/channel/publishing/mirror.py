@@ -1,7 +1,7 @@
 """Mirroring: bringing what a channel has into another one, for networks that do not reach it.
 
-The bytes are the same, with checksums, provenance, SBOMs and the records of what is yanked; they stay signed by whom
-they are. The index is the other channel's own. What it has already is not copied again.
+The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. The index, and the
+records of what is yanked, are the other channel's own. What it has already is not copied again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,11 +24,12 @@ from packyard.channel.index.choose import choose
 from packyard.channel.index.head import Memory
 from packyard.channel.index.index import Index
 from packyard.channel.index.package import Package
+from packyard.channel.index.stored import Writer
 from packyard.channel.publishing import promote, yank
 from packyard.channel.publishing.close import close
 from packyard.channel.publishing.publish import Status, publish
 from packyard.channel.publishing.upload import Packed
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import Store
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
 from packyard.errors import ConflictError
 from packyard.kubernetes import images
@@ -82,33 +84,36 @@ def mirror(
     how = how or Fetching()
     trusted = head.trust_to_write(keys, trusted)
     listed = stored.read(source, how.trusted, how.memory)
+    how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     entries = chosen(listed, texts)
     before = stored.current(target, trusted, memory)
     present = {str(entry) for entry in entries if before.lists(entry)}
     missing = [entry for entry in entries if str(entry) not in present]
+    put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
     results: dict[str, Mirrored] = {}
     for start in range(0, len(missing), _BATCH):
-        results |= _batch(source, target, listed, missing[start : start + _BATCH], how, keys, trusted, memory)
+        results |= _batch(source, listed, missing[start : start + _BATCH], how, put)
         done(len(results), len(missing))
     for entry in entries:
         if str(entry) in present:
             found = _images(target, entry, how) if with_images else ()
             results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
-    _yank(source, target, entries, how, keys, trusted, memory)
-    for version in _complete(listed, stored.current(target, trusted), entries):
+    before = stored.current(target, trusted)
+    new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
+    if new:
+        with stored.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+            _yank(writer, new)
+    for version in _complete(listed, before, entries):
         close(target, version, keys=keys, trusted=trusted, memory=memory)
     return [results[str(entry)] for entry in entries]
 
 
 def _batch(
     source: Store,
-    target: Store,
     listed: Index,
     entries: Sequence[IndexEntry],
     how: Fetching,
-    keys: Sequence[SigningKey],
-    trusted: Trust,
-    memory: Memory | None,
+    put: Callable[..., list[tuple[IndexEntry, Status]]],
 ) -> dict[str, Mirrored]:
     found: dict[str, tuple[str, ...]] = {}
     with TemporaryDirectory(prefix="packyard-") as folder:
@@ -118,11 +123,7 @@ def _batch(
             file, manifest = keep(source, entry, Path(folder), how)
             packed.append(Packed(entry=replace(entry, yanked=""), file=file))
             found[str(entry)] = manifest.images
-
-        def known(entry: IndexEntry) -> dict[str, bytes]:
-            return dict(promote.known(source, entry, how.trusted))
-
-        done = publish(target, packed, attest=known, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
+        done = put(packed, attest=lambda entry: promote.known(source, entry, how.trusted))
     return {str(entry): Mirrored(entry=entry, status=status, images=found[str(entry)]) for entry, status in done}
 
 
@@ -131,33 +132,20 @@ def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:
         return bundles.inspect(file, what=str(entry))[0].images
 
 
-def _yank(
-    source: Store,
-    target: Store,
-    entries: Sequence[IndexEntry],
-    how: Fetching,
-    keys: Sequence[SigningKey],
-    trusted: Trust,
-    memory: Memory | None,
-) -> None:
-    """Yank in the target what is yanked in the source, by the same records."""
-    before = stored.current(target, trusted)
-    new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
-    if not new:
-        return
-    with stored.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+def _yank(writer: Writer, new: Sequence[IndexEntry]) -> None:
+    """Yank in the target what is yanked in the source, for the same reasons."""
+    channel = writer.current().head.channel
+    for entry in new:
+        with suppress(ConflictError):  # whoever runs the target yanks it, too
+            yank.put(writer, entry, entry.yanked, channel)
+
+    def change(found: Index) -> Index:
         for entry in new:
-            record = _record(source, entry, how)
-            with suppress(ConflictError):  # whoever runs the target yanks it, too
-                writer.store.put(yank.key(entry.name, entry.version), record)
+            if not found.named(entry.name).get(entry.version).yanked:
+                found = found.yank(entry, entry.yanked)
+        return found
 
-        def change(found: Index) -> Index:
-            for entry in new:
-                if not found.named(entry.name).get(entry.version).yanked:
-                    found = found.yank(entry, entry.yanked)
-            return found
-
-        writer.commit(change)
+    writer.commit(change)
 
 
 def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> list[str]:
@@ -176,14 +164,6 @@ def _has(target: Index, entry: IndexEntry) -> bool:
     package = target.package(entry.name)
     there = package.entries if package else ()
     return any((each.version, each.tar) == (entry.version, entry.tar) for each in there)
-
-
-def _record(source: Store, entry: IndexEntry, how: Fetching) -> bytes:
-    if yank.read(source, entry, how.trusted) is None:
-        raise NotFoundError(
-            f"{entry} is yanked, and the record of that is missing: {yank.key(entry.name, entry.version)}"
-        )
-    return source.get(yank.key(entry.name, entry.version))
 
 
 def image_list(references: Iterable[str]) -> bytes:

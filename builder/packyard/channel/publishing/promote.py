@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from packyard.bundle.reference import Reference
 from packyard.channel.entry import IndexEntry
 from packyard.channel.fetching.fetch import Fetching, keep
-from packyard.channel.fetching.verify import Proof, verify_bundle
+from packyard.channel.fetching.verify import Proof, verify_listed
 from packyard.channel.index import stored
-from packyard.channel.index.head import Head, Memory
+from packyard.channel.index.head import Memory
 from packyard.channel.index.index import Index
 from packyard.channel.publishing.publish import Status, publish
 from packyard.channel.stores import Store, get_or_none
@@ -38,14 +38,17 @@ def promote(
     """
     how = how or Fetching()
     listed = stored.read(source, how.trusted, how.memory)
+    source_trust = how.trusted.without(listed.head.revoked)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 
     def attest(published: IndexEntry) -> Mapping[str, bytes]:
         """Return what the source knows of the very file that is published."""
         if not published.is_same_file(entries[str(published)]):
             return {}
-        found = known(source, published, how.trusted)
-        proofs[str(published)] = _proof(listed.head, published, found, how.trusted)
+        found = known(source, published, source_trust)
+        attested = found.get(provenance.key(published.name, published.version))
+        proof = verify_listed(source, listed.head, published, published, source_trust, attested=attested)
+        proofs[str(published)] = proof
         return found
 
     proofs: dict[str, Proof] = {}
@@ -56,11 +59,6 @@ def promote(
         if proof := proofs.get(str(entry)):
             tell(proof)
     return done
-
-
-def _proof(head: Head, entry: IndexEntry, found: Mapping[str, bytes], trusted: Trust) -> Proof:
-    attested = found.get(provenance.key(entry.name, entry.version))
-    return verify_bundle(entry, attested, trusted.without(head.revoked), what=str(entry), listed_by=head.signers)
 
 
 def _entry(listed: Index, text: str) -> IndexEntry:
@@ -81,9 +79,7 @@ def known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, byte
     there = ((key, get_or_none(source, key, limit=provenance.LIMIT)) for key in both)
     found = {key: data for key, data in there if data is not None}
     if proof in found:
-        made, _ = provenance.open(found[proof], trusted, file=proof)
-        if (made.name, made.version, made.tar, made.file) != (entry.name, entry.version, entry.tar, entry.digest):
-            raise IntegrityError(Problem(f"is about another file than {entry}", file=proof))
+        provenance.open(found[proof], trusted, file=proof)[0].check(entry, file=proof)
     elif trusted.is_required:
         raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=proof))
     return found

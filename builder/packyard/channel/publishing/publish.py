@@ -46,6 +46,7 @@ def publish(
     at_once: int = 1,
     is_listed: bool = True,
     done: Callable[[int], object] = lambda _: None,
+    new_id: Callable[[], str] = head.new_id,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish bundles, and return the entry of each, and what was done for it.
 
@@ -55,8 +56,9 @@ def publish(
 
     ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
+    A new channel gets its id from ``new_id``.
     """
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, new_id=new_id) as writer:
         store, before = writer.store, writer.current()
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
@@ -65,11 +67,11 @@ def publish(
         new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
         for upload, (entry, _) in zip(uploads, wrote, strict=True):
             if str(entry) in new:
-                upload.check_provenance(store, entry, attest, writer.trusted)
+                upload.check_provenance(store, entry, attest, writer.trusted.without(before.head.revoked))
         if new and not is_listed:
-            pending.put(store, [*new.values()], keys)
+            pending.put(store, [*new.values()], keys, before.head.channel)
         elif is_listed and (new or store.list(pending.FOLDER)):
-            join.list_all(writer, [*new.values()])
+            join.list_all(writer, [*new.values()], before.head.channel)
 
     def status(upload: Upload, entry: IndexEntry, is_new: bool) -> Status:
         if str(entry) in new and not is_listed:

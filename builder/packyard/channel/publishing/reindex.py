@@ -40,12 +40,14 @@ def reindex(
     trusted: Trust = NOBODY,
     memory: Memory | None = None,
     done: Callable[[str], object] = lambda _: None,
+    new_id: Callable[[], str] = head.new_id,
 ) -> tuple[Index, list[str]]:
     """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
 
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
     changes: an index without it would hide that. So is one that the index lists and that is gone. What the index says
-    is yanked or closed stays so, also where the record of it is gone. ``done`` is told of each bundle.
+    is yanked or closed stays so, also where the record of it is gone. So does the channel's id; where nothing says it,
+    it comes from ``new_id``. ``done`` is told of each bundle.
     """
     own = head.trust_to_write(keys, trusted)
     if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
@@ -60,10 +62,11 @@ def reindex(
         before = _before(store, number, own, trusted)
         known = _Known.of(before)
         known.check(listed)
-        packages = map(known.keep, _packages(store, listed, trusted, done))
-        made = Index.build(packages, _releases(store, listed, trusted, known.closed), nodes)
+        channel = before.head.channel if before.head.number else _channel(store, there, trusted, new_id)
+        packages = map(known.keep, _packages(store, listed, channel, trusted, done))
+        made = Index.build(packages, _releases(store, listed, channel, trusted, known.closed), nodes)
         held.check()
-        following = replace(made.head, number=number, history=history, revoked=before.head.revoked)
+        following = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
         return replace(made, head=head.create(store, following, keys)), skipped
 
 
@@ -136,7 +139,7 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     return sorted(found, key=lambda each: (each[0], reference.order(each[1]))), skipped
 
 
-def read(store: Store, name: str, version: str, trusted: Trust) -> IndexEntry:
+def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
     """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
     place, line = f"{version}/{name}.tar.gz", checksum.key(name, version)
     data = store.get(place)
@@ -147,7 +150,7 @@ def read(store: Store, name: str, version: str, trusted: Trust) -> IndexEntry:
         raise IntegrityError(Problem(problem, file=place))
     _check_provenance(store, bundle, trusted)
     entry = IndexEntry.of(bundle)
-    yanked = yank.read(store, entry, trusted)
+    yanked = yank.read(store, entry, channel, trusted)
     return replace(entry, yanked=yanked.reason) if yanked else entry
 
 
@@ -163,14 +166,14 @@ def _check_provenance(store: Store, bundle: Bundle, trusted: Trust) -> None:
 
 
 def _packages(
-    store: Store, listed: Sequence[tuple[str, str]], trusted: Trust, done: Callable[[str], object]
+    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, done: Callable[[str], object]
 ) -> Iterator[Package]:
     """Read the bundles, some at a time, package after package; say of all that are damaged what is wrong."""
     problems: list[Problem] = []
 
     def look(each: tuple[str, str]) -> IndexEntry | IntegrityError:
         try:
-            return read(store, *each, trusted)
+            return read(store, *each, channel, trusted)
         except IntegrityError as error:
             return error
 
@@ -183,20 +186,21 @@ def _packages(
             else:
                 entries.append(entry)
             done(f"{name}@{version}")
-        yield Package(name=name, entries=tuple(entries))
+        if entries:
+            yield Package(name=name, entries=tuple(entries))
     if problems:
         raise IntegrityError(*problems)
 
 
 def _releases(
-    store: Store, listed: Sequence[tuple[str, str]], trusted: Trust, known: frozenset[str]
+    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, known: frozenset[str]
 ) -> Mapping[str, Release]:
     """Return the releases; where a version has two spellings, which packyard 0.1.0 let pass, the first is its name."""
     found: dict[str, Release] = {}
     for version in sorted({version for _, version in listed}):
         canonical = reference.canonical(version)
         if canonical not in found:
-            closed = canonical in known or close.is_closed(store, version, trusted)
+            closed = canonical in known or close.is_closed(store, version, channel, trusted)
             found[canonical] = Release(spelling=version, closed=closed)
     return found
 
@@ -208,6 +212,15 @@ def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
         with suppress(IntegrityError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
     return last + 1, {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
+
+
+def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callable[[], str]) -> str:
+    """Return the id of a channel that has lost all heads: that of the records beside them, or a new one."""
+    for key in there:
+        kind = yank.KIND if key.startswith(yank.FOLDER) else close.KIND if key.startswith(close.FOLDER) else None
+        if kind and (found := kind.get(store, key, None, trusted)):
+            return str(found.channel)
+    return new_id()
 
 
 def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
