@@ -54,6 +54,19 @@ def secret(prompt: str) -> str | None:
     return getpass(prompt, sys.stderr) if sys.stdin.isatty() else None
 
 
+def can_ask() -> bool:
+    """Say whether there is somebody at a terminal to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(prompt: str) -> str:
+    """Ask for a line on the terminal; an empty text where there is none."""
+    if not can_ask():
+        return ""
+    streams.write(_bytes(_cleaned(prompt)), "stderr")
+    return sys.stdin.readline().strip()
+
+
 def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
     if not quiet:

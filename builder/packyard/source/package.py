@@ -29,7 +29,8 @@ FILE = "package.yaml"
 MAX_USE_CASES = 256
 #: What packages, use cases and parts are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_MODEL_KEYS = ("name", "framework", "category", "precision", "mode")
+#: What `model` says of every package.
+MODEL = ("name", "framework", "category", "precision", "mode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _model(fields: Fields) -> dict[str, str]:
     if child is None:
         fields.fault(fields.node, "model", "is missing")
         return {}
-    model = {key: child.text(key) for key in _MODEL_KEYS}
+    model = {key: child.text(key) for key in MODEL}
     child.done()
     return model
 

@@ -76,7 +76,7 @@ class Words:
         for number, layer in enumerate(layers, 1):
             found: dict[str, Word] = {}
             for krmfile in dict.fromkeys(layer):
-                for name, word in _read(krmfile, memo).items():
+                for name, word in read(krmfile, memo).items():
                     other = found.setdefault(name, replace(word, layer=number))
                     if to_value(other.entry.value) != to_value(word.entry.value):
                         raise InputError(word.problem(f"has another definition in {other.place}"))
@@ -209,12 +209,13 @@ def _gather(shared: Shared, memo: Memo) -> _Gathered:
             if to_value(other.entry.value) != to_value(word.entry.value):
                 disputed[name] = (other, word)
         count += below
-    own = _read(shared.krmfile, memo) if shared.krmfile else {}
+    own = read(shared.krmfile, memo) if shared.krmfile else {}
     left = {name: words for name, words in disputed.items() if name not in own}
     return _Gathered({**found, **own}, left, count)
 
 
-def _read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
+def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
+    """Return the definitions of a Krmfile by their names, read once in a run."""
     return memo.once(("words of", *krmfile), lambda: _parse(*krmfile, memo))
 
 

@@ -1,0 +1,142 @@
+"""A new source package, written from a few answers: it builds and lints as it is, and its author goes on from there.
+
+packages/NAME/package.yaml           what each use case is made of
+packages/NAME/patches/USECASE.yaml   what the program is started with, as the base has it, for the author to change
+packages/NAME/docs/10-title.md       the beginning of its README
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packyard.kubernetes import pods
+from packyard.kubernetes.kinds import APPS, BATCH, CORE, group_of
+from packyard.kubernetes.pods import Path
+from packyard.source import accumulate, parts
+from packyard.source.accumulate import SourceObject
+from packyard.source.package import FILE
+from packyard.source.workspace import Workspace
+from packyard.yaml.node import Node, Scalar, SequenceNode
+from packyard.yaml.tree import Text, Tree, block, in_brackets
+
+#: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
+_MERGED = (CORE, APPS, BATCH)
+_RUN = ("command", "args")
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the author of a package was asked; ``bases`` are those of use cases by their names, ``setters`` values."""
+
+    name: str
+    model: Mapping[str, str]
+    bases: Mapping[str, str]
+    storages: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    setters: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """A patch of a workload: its file, and what is written there; ``kind`` is its target where it names no object."""
+
+    file: str
+    tree: Tree
+    kind: str = ""
+
+    @property
+    def entry(self) -> Tree:
+        """Its entry among the patches of a use case."""
+        return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
+
+
+def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
+    """Return the files of the package by their paths in its folder."""
+    patches = {name: _patches(workspace, name, base) for name, base in answers.bases.items()}
+    texts = {FILE: _text(_package(answers, patches)), "docs/10-title.md": _title(answers)}
+    for made in patches.values():
+        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def _text(tree: Tree) -> str:
+    return "".join(f"{line}\n" for line in block(tree))
+
+
+def _title(answers: Answers) -> str:
+    return f"# {answers.name}\n\n{answers.description or 'What it does, in a sentence.'}\n\n"
+
+
+def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
+    tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
+    tree["model"] = in_brackets({key: Text(text) for key, text in answers.model.items()})
+    if answers.setters:
+        tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
+    tree["useCases"] = {name: _use_case(answers, base, patches[name]) for name, base in answers.bases.items()}
+    return tree
+
+
+def _use_case(answers: Answers, base: str, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": _texts(answers.storages), "programs": _texts(answers.programs)}
+    lists["patches"] = [patch.entry for patch in patches]
+    return {"base": Text(base), **{key: in_brackets(items) for key, items in lists.items() if items}}
+
+
+def _texts(names: Sequence[str]) -> list[Tree]:
+    return [Text(name) for name in names]
+
+
+def _patches(workspace: Workspace, name: str, base: str) -> list[_Patch]:
+    """Return a patch for each workload of a use case with this base."""
+    part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
+    objects = accumulate.accumulate(part)
+    named = zip(accumulate.file_names(objects), objects, strict=True)
+    found = [replace(made, file=file) for file, item in named if (made := _patch(item)) is not None]
+    files = [f"{name}-{patch.file}" if len(found) > 1 else f"{name}.yaml" for patch in found]
+    return [replace(patch, file=f"patches/{file.replace('/', '-')}") for patch, file in zip(found, files, strict=True)]
+
+
+def _patch(item: SourceObject) -> _Patch | None:
+    """Return a patch of the first container that runs a program, or None for an object without one."""
+    for pod in pods.find(item.root):
+        for path, container in pod.container_places:
+            run = {key: _short(_items(value)) for key in _RUN if (value := container.get(key)) is not None}
+            if run and "initContainers" not in path:
+                name = container.get("name")
+                named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
+                if group_of(item.identity[0]) in _MERGED:
+                    return _Patch("", _merge(item, path, {**named, **run}))
+                return _Patch("", list(_operations(path, named, run)), item.identity[1])
+    return None
+
+
+def _items(value: Node) -> list[Tree]:
+    items = value.items if isinstance(value, SequenceNode) else ()
+    return [Text(item.value.value) for item in items if isinstance(item.value, Scalar)]
+
+
+def _short(tree: Tree) -> Tree:
+    """Return a tree in brackets if these fit on a line."""
+    written = in_brackets(tree)
+    return written if len(written.flow) <= _WIDTH else tree
+
+
+def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:
+    """Return a strategic merge patch of a container."""
+    inner: Tree = [container]
+    for step in reversed(path[:-1]):
+        inner = {str(step): inner}
+    api_version, kind, _, name = item.identity
+    assert isinstance(inner, Mapping)
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **inner}
+
+
+def _operations(path: Path, named: Mapping[str, Tree], run: Mapping[str, Tree]) -> Iterator[Tree]:
+    """Yield the operations of a patch of RFC 6902; the index of a container is tested by its name."""
+    pointer = "".join(f"/{step}" for step in path)
+    for operation, fields in (("test", named), ("replace", run)):
+        for key, value in fields.items():
+            yield _short({"op": operation, "path": Text(f"{pointer}/{key}"), "value": value})

@@ -1,0 +1,137 @@
+"""Write a new package of the workspace: it builds and lints as it is, and you go on from there.
+
+What no flag says is asked for on a terminal; packyard parts lists bases, storages and programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+
+from packyard.authoring import new
+from packyard.authoring.new import Answers
+from packyard.build.composing import Composing
+from packyard.bundle import archive
+from packyard.bundle.archive import Member
+from packyard.checks.lint import lint_catalogue
+from packyard.cli import output, sources
+from packyard.errors import InputError, PackyardError, Problem, UsageError, suggest
+from packyard.source import offered
+from packyard.source.offered import BASE, Offered
+from packyard.source.package import MODEL, NAME
+from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
+
+_DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode": "training"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("name", metavar="NAME", help="the package: lower case words joined by dashes")
+    base = "a use case with this base, called as the base if not otherwise; may be repeated"
+    parser.add_argument("--base", metavar="[USECASE=]BASE", action="append", help=base)
+    for kind in (STORAGE, PROGRAMS):
+        parser.add_argument(f"--{kind}", metavar="NAME", action="append", help="of all use cases; may be repeated")
+    values = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
+    parser.add_argument("--set", dest="values", metavar="NAME=VALUE", action="append", default=[], help=values)
+    for fact, text in _DEFAULTS.items():
+        parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
+    parser.add_argument("--description", metavar="TEXT", help="what it does, in a sentence")
+    sources.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the package, unless what it is made of does not fit together."""
+    workspace = sources.find(arguments)
+    parts = offered.find(workspace)
+    answers = _answers(arguments, parts)
+    _check(workspace, answers, parts)
+    packages_dir = workspace.root_dir / "packages"
+    packages_dir.mkdir(exist_ok=True)
+    members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
+    written = archive.write(answers.name, members, packages_dir)
+    try:
+        findings = lint_catalogue(Composing(workspace.root_dir, None)(answers.name).files)
+    except PackyardError as error:
+        shutil.rmtree(written)
+        hint = "name use cases by --base USECASE=BASE, give values by --set NAME=VALUE"
+        raise InputError(*error.problems, Problem("was not written", file=str(written), hint=hint)) from error
+    for finding in findings:
+        output.problem(str(finding))
+    for file in sorted(path for path in written.rglob("*") if path.is_file()):
+        output.line(str(file))
+    output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
+    return 0
+
+
+def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers:
+    bases = arguments.base or _asked_parts(BASE, parts)
+    if not bases:
+        raise UsageError("packyard new: --base is missing; packyard parts --kind base lists what there is")
+    facts = {fact: getattr(arguments, fact) or _asked(fact, text) for fact, text in _DEFAULTS.items()}
+    return Answers(
+        name=arguments.name,
+        model={key: {"name": arguments.name, **facts}[key] for key in MODEL},
+        bases={name: base or name for name, _, base in (word.partition("=") for word in bases)},
+        storages=list(dict.fromkeys(arguments.storage or _asked_parts(STORAGE, parts))),
+        programs=list(dict.fromkeys(arguments.programs or [])),
+        setters=_setters(arguments.values),
+        description=arguments.description or _asked("description"),
+    )
+
+
+def _setters(words: Sequence[str]) -> dict[str, str]:
+    """Read values of setters; without one for the image, it is asked for."""
+    values = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"packyard new: --set {word!r} must be NAME=VALUE")
+        values[name] = value
+    image = values.get("IMAGE") or _asked("image, if users shall not have to set it")
+    return {**({"IMAGE": image} if image else {}), **values}
+
+
+def _asked(what: str, default: str = "") -> str:
+    shown = f" [{default}]" if default else ""
+    return output.ask(f"{what}{shown}: ") or default
+
+
+def _asked_parts(kind: str, parts: Sequence[Offered]) -> list[str]:
+    """Ask for parts of a kind on a terminal, after showing them."""
+    if not output.can_ask():
+        return []
+    for part in parts:
+        if part.kind == kind:
+            output.note(f"  {part.name}: {part.description}")
+    return (output.ask(f"{kind} (several: with blanks between): ") or "").split()
+
+
+def _check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
+    """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
+    if not NAME.fullmatch(answers.name):
+        raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
+    if answers.name in workspace.package_names():
+        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
+    chosen = {BASE: list(answers.bases.values()), STORAGE: answers.storages, PROGRAMS: answers.programs}
+    for kind, names in chosen.items():
+        known = {part.name for part in parts if part.kind == kind}
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them")
+                )
+    here = [part for part in parts if part.name in chosen.get(part.kind, ())]
+    defined = {name for part in here for name in part.defines} | answers.setters.keys()
+    missing = {name for part in here for name in part.needs} - defined
+    if missing:
+        raise InputError(_missing(missing, parts))
+
+
+def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
+    """Say which parts define what is missing."""
+    defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
+    flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
+    names = sorted(missing)
+    needed = f"{', '.join(names)} must be defined by a storage or a program, or given a value"
+    return Problem(needed, hint=f"add {flags or f'--set {names[0]}=VALUE'}")

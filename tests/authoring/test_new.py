@@ -1,0 +1,122 @@
+"""`packyard new` and `packyard parts`: what they say and write is enough to go on from."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+import workspaces
+from packyard.source import offered, workspace
+from packyard.source.offered import BASE
+from running import COMMAND, done, environment
+from terminal import on_terminal
+
+CLAIM = ("--storage", "user-allocated-pvc")
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Path:
+    return workspaces.copy(tmp_path / "catalogue", [])
+
+
+def new(folder: Path, *words: str) -> Path:
+    done("new", "hello", "--workspace", folder, *words)
+    return folder / "packages/hello"
+
+
+def refused(folder: Path, *words: str) -> str:
+    before = sorted(folder.rglob("*"))
+    said = tiny.refused("new", *words, "--workspace", folder)
+    assert sorted(each for each in folder.rglob("*") if each != folder / "packages") == before
+    return said
+
+
+def test_a_package_of_every_base_builds_lints_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
+    parts = offered.find(workspace.read(real.REPOSITORY))
+    bases = [f"case-{number}={part.name}" for number, part in enumerate(part for part in parts if part.kind == BASE)]
+    words = [word for base in bases for word in ("--base", base)]
+    new(catalogue, *words, *CLAIM, "--set", "PREPROCESS_IMAGE=example.com/preprocess:1")
+    path = catalogue / "programs"
+    path.mkdir()
+    (path / "kustomize").symlink_to(kustomize5)
+    printed = subprocess.run(
+        [*COMMAND, "test", "hello", "-o", "json"],
+        cwd=catalogue,
+        env=environment(PATH=f"{path}:{os.environ['PATH']}"),
+        capture_output=True,
+        check=False,
+    )
+    states = {(each["check"], each["where"]): each["state"] for each in json.loads(printed.stdout)}
+    assert [key for key, state in states.items() if state == "failed"] == [], printed.stderr.decode()
+    assert sum(check == "kustomize" for check, _ in states) == len(bases)
+
+
+def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
+    package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM, "--framework", "jax")
+    assert (package / "package.yaml").read_text() == (
+        "apiVersion: packyard/v1\n"
+        "kind: Package\n"
+        "model: {name: hello, framework: jax, category: none, precision: none, mode: training}\n"
+        "useCases:\n"
+        "  single-node:\n"
+        "    base: single-node\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [patches/single-node.yaml]\n"
+        "  many:\n"
+        "    base: mpi-job\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [{path: patches/many.yaml, target: {kind: MPIJob}}]\n"
+    )
+    assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
+
+
+def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
+    assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
+    assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
+    assert "--set PREPROCESS_IMAGE=VALUE" in refused(catalogue, "hello", "--base", "preprocess-and-test", *CLAIM)
+    assert "--base USECASE=BASE" in refused(catalogue, "hello", "--base", "train-and-serve", *CLAIM)
+    assert "lower case" in refused(catalogue, "Hello", "--base", "single-node", *CLAIM)
+    new(catalogue, "--base", "single-node", *CLAIM)
+    assert "exists already" in refused(catalogue, "hello", "--base", "single-node", *CLAIM)
+    code, _, said = tiny.run("new", "other", "--workspace", catalogue)
+    assert (code, "--base is missing" in said) == (2, True)
+
+
+def test_on_a_terminal_it_asks(catalogue: Path) -> None:
+    answers = {
+        "base (": "single-node",
+        "storage (": "user-allocated-pvc",
+        "framework [none]": "jax",
+        "category [none]": "",
+        "precision [none]": "",
+        "mode [training]": "",
+        "image": "example.com/hello:1",
+        "description": "Says hello.",
+    }
+    with on_terminal("new", "hello", cwd=catalogue) as terminal:
+        for prompt, answer in answers.items():
+            terminal.until(prompt)
+            terminal.type(answer)
+        terminal.until("packyard preview hello")
+    package = catalogue / "packages/hello"
+    assert "IMAGE: example.com/hello:1" in (package / "package.yaml").read_text()
+    assert "framework: jax" in (package / "package.yaml").read_text()
+    assert "Says hello." in (package / "docs/10-title.md").read_text()
+
+
+def test_parts_say_what_they_need_and_define() -> None:
+    listed = json.loads(done("parts", "--workspace", real.REPOSITORY, "-o", "json"))
+    found = {(each["kind"], each["name"]): each for each in listed}
+    job = found["base", "single-node"]
+    assert job["needs"] == ["STORAGE_PATH"]
+    assert job["objects"][0] == "Job"
+    assert "STORAGE_PATH" in found["storage", "user-mounted-nfs"]["defines"]
+    assert all(each["description"] for each in listed)
+    assert {each["kind"] for each in listed} == {"base", "storage", "programs", "options"}
+    assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
