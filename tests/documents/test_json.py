@@ -58,6 +58,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "build --kustomization": run("build", NAME, *workspace, "--out", tmp_path / "plain", "--kustomization"),
         "publish": run("publish", NAME, *workspace, "--version", "1.0.0", "--to", channel),
         "test": run("test", NAME, *workspace),
+        "parts": run("parts", *workspace),
         "promote": run("promote", channel, tmp_path / "public", f"{NAME}@1.0.0"),
         "mirror": run("mirror", channel, tmp_path / "closed"),
         "search": run("search", "mnist", "--from", channel),

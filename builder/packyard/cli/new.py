@@ -68,12 +68,13 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
     bases = arguments.base or _asked_parts(BASE, parts)
     if not bases:
         raise UsageError("packyard new: --base is missing; packyard parts --kind base lists what there is")
+    storages = arguments.storage or _asked_parts(STORAGE, parts)
     facts = {fact: getattr(arguments, fact) or _asked(fact, text) for fact, text in _DEFAULTS.items()}
     return Answers(
         name=arguments.name,
         model={key: {"name": arguments.name, **facts}[key] for key in MODEL},
         bases={name: base or name for name, _, base in (word.partition("=") for word in bases)},
-        storages=list(dict.fromkeys(arguments.storage or _asked_parts(STORAGE, parts))),
+        storages=list(dict.fromkeys(storages)),
         programs=list(dict.fromkeys(arguments.programs or [])),
         setters=_setters(arguments.values),
         description=arguments.description or _asked("description"),
@@ -122,7 +123,8 @@ def _check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
                     Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them")
                 )
     here = [part for part in parts if part.name in chosen.get(part.kind, ())]
-    defined = {name for part in here for name in part.defines} | answers.setters.keys()
+    defined = {name for part in here for name in part.defines}
+    defined |= {name for name, value in answers.setters.items() if "${" in value}
     missing = {name for part in here for name in part.needs} - defined
     if missing:
         raise InputError(_missing(missing, parts))
@@ -133,5 +135,5 @@ def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
     defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
     flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
     names = sorted(missing)
-    needed = f"{', '.join(names)} must be defined by a storage or a program, or given a value"
-    return Problem(needed, hint=f"add {flags or f'--set {names[0]}=VALUE'}")
+    follows = f"--set '{names[0]}=${{REGISTRY}}/…', so that it follows from others"
+    return Problem(f"no chosen part defines {', '.join(names)}", hint=f"add {flags or follows}")

@@ -19,23 +19,23 @@ from packyard.yaml.node import Source
 _Objects = dict[str, object]
 
 
-def differences(
-    workspace: Workspace, package: Package, use_case: UseCase, composed_dir: Path, program: Program
-) -> list[str]:
-    """Return the objects, ``Kind/name``, that a program builds otherwise than packyard, a sentence each.
+def of_sources(workspace: Workspace, package: Package, use_case: UseCase, program: Program) -> list[str]:
+    """Return the objects, ``Kind/name``, that a program builds otherwise of a use case's sources, a sentence each.
 
-    The sources are compared before setters get the values of the package, which kustomize knows nothing of; the
-    directory that users get, ``composed_dir``, with packyard's own build of it.
+    They are compared before setters get the values of the package, which kustomize knows nothing of.
     """
     ours = _objects(compose.plain(workspace, package, use_case).values())
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = Path(os.path.realpath(folder))
         (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real))
-        sources = _objects([program.build(real, unrestricted=True)])
-    found = [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, sources)]
-    directory = _objects([program.build(composed_dir)])
-    own = _objects([builtin.build(composed_dir)])
-    return found + [f"{name} is built otherwise by {program.name} than by packyard" for name in _unlike(own, directory)]
+        theirs = _objects([program.build(real, unrestricted=True)])
+    return [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, theirs)]
+
+
+def of_directory(directory: Path, manifests: bytes) -> list[str]:
+    """Return the objects that packyard builds otherwise of a directory than they are in what a program built of it."""
+    ours, theirs = _objects([builtin.build(directory)]), _objects([manifests])
+    return [f"{name} is built otherwise by packyard itself" for name in _unlike(ours, theirs)]
 
 
 def _objects(texts: Iterable[bytes]) -> _Objects:

@@ -67,7 +67,7 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
         directory = package_dir / use_case.path
         if program:
             try:
-                found = composed.differences(workspace, package, use_case, directory, program)
+                found = composed.of_sources(workspace, package, use_case, program)
             except PackyardError as error:
                 found = [str(each) for each in error.problems]
             yield Verdict.of(package.name, "kustomize", use_case.path, details=found)
@@ -86,10 +86,11 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
         if required:
             change_setters(directory, {setter.name: [setter.example or ""] for setter in required})
         manifests = render(directory, path=judges.path)
+        found = composed.of_directory(directory, manifests)
     except PackyardError as error:
         yield Verdict.of(name, "render", path, details=map(str, error.problems))
         return
-    yield Verdict.of(name, "render", path)
+    yield Verdict.of(name, "render", path, details=found)
     if judges.is_server_asked:
         yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
 

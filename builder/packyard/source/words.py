@@ -131,7 +131,7 @@ class Words:
         elif word is not None and isinstance(word.definition, Substitution):
             pattern = word.definition.pattern
         else:
-            raise InputError(self._problem(name, "no part defines it", suggest(name, self.known)))
+            raise InputError(self._problem(name, "no part defines it", suggest(name, set(self.known) - {name})))
         folded = MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
         alone = MARKER.fullmatch(folded)
         if alone:
