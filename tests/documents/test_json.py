@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import real
+import tiny
 from documents import pages
 from packyard.channel.trust.keys import SigningKey
 from running import done, packyard
@@ -94,6 +96,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "undo": run("undo", use_case),
         "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
+        "impact": run("impact", *changed(tmp_path)),
         "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }
     table = documented()
@@ -102,6 +105,15 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         found = seen(objects)
         for field, names in table[verb].items():
             assert found.get(field, names) == names, f"{verb} {field}"
+
+
+def changed(folder: Path) -> tuple[str, Path]:
+    """Return how to name a workspace in a checkout, with a change that was not committed."""
+    root = tiny.workspace(folder / "changed")
+    for words in (("init", "-q"), ("add", "."), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")):
+        subprocess.run([real.program("git"), "-C", str(root), *words], check=True, capture_output=True)
+    tiny.replace(root / "bases/one/cm.yaml", '"1"', '"2"')
+    return "--workspace", root
 
 
 def broken(folder: Path) -> Path:

@@ -6,11 +6,11 @@ from packyard.build import describe, documented, readme
 from packyard.build.draft import MARK, README, Draft
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
-from packyard.source import fragments, scripts
+from packyard.source import compose, fragments, scripts
 from packyard.source import package as packages
-from packyard.source.compose import compose
 from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
+from packyard.work.kept import Fact
 
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
@@ -20,7 +20,7 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 def draft(workspace: Workspace, name: str, version: str) -> Draft:
     """Compose a package; the draft holds for every version if its README does nothing but print the version."""
-    composed = compose(workspace, packages.read(workspace, name))
+    composed = compose.compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
     texts = fragments.find(workspace, package)
@@ -32,6 +32,16 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     context = documented.context(workspace.prefix, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
     return Draft(manifest=described, members=tuple(members), idle=composed.idle)
+
+
+def asked(workspace: Workspace, name: str) -> list[Fact]:
+    """Return what `draft` asks of the sources, and the answers; nothing is composed."""
+    package, sources = packages.read(workspace, name), workspace.sources
+    compose.read(workspace, package)
+    fragments.find(sources, package)
+    sources.read(workspace.license_file)
+    _own_files(sources, package)
+    return sources.facts
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:

@@ -133,6 +133,12 @@ class Packing:
         described = found.result.manifest if found else None
         return found if described and (described.name, described.version) == (name, MARK) else None
 
+    def asked(self, name: str) -> list[Fact]:
+        """Return what composing a package asks of the sources, without composing it."""
+        from packyard.build import assemble
+
+        return assemble.asked(workspace.read(self.settings.root_dir, self.memo), name)
+
     def _draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""
         found = self.find_draft(name)

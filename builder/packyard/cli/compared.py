@@ -46,21 +46,25 @@ def origin(folder: Path) -> str:
     return f"{described.name}@{described.version}"
 
 
-def composed(root_dir: Path, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
-    """Compose packages of a workspace."""
-    how = Settings(root_dir=root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments))
+def packing(root_dir: Path, arguments: argparse.Namespace) -> Packing:
+    """Return what composes the packages of a workspace."""
+    return Packing(Settings(root_dir=root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments)))
+
+
+def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
+    """Compose packages."""
     with output.progress(names) as done:
-        built = executor.run(Packing(how), names, on=fanout.engine(arguments, names), done=done)
-    fanout.finish(how.cache_dir, (item.fault for item in built))
+        built = executor.run(packing, names, on=fanout.engine(arguments, names), done=done)
+    fanout.finish(packing.settings.cache_dir, (item.fault for item in built))
     return {each.name: _files(archive.read(each.data)) for each in built}
 
 
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     """Return the packages of a workspace, one of them, or the folder as it is: an untarred package, a library."""
     if (folder / package.FILE).is_file() and (around := workspace.find(folder)):
-        return composed(around.root_dir, [folder.resolve().name], arguments)
+        return composed(packing(around.root_dir, arguments), [folder.resolve().name], arguments)
     if (folder / workspace.FILE).is_file() and (folder / "packages").is_dir():
-        return composed(folder, workspace.read(folder).package_names(), arguments)
+        return composed(packing(folder, arguments), workspace.read(folder).package_names(), arguments)
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]

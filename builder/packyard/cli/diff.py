@@ -38,11 +38,18 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
         old, new = compared.origin(Path(old)), old
     before, after = compared.read(old, arguments), compared.read(new, arguments)
+    if len(before) == len(after) == 1:  # whatever they are called
+        before = dict(zip(after, before.values(), strict=True))
     if arguments.text:
         _text(before, after)
         return 0
     found = compare_all(before, after)
     show(found, arguments.output)
+    changes = [(name, each) for name, changes in found.items() for each in changes]
+    places = output.counted(len({(name, each.where) for name, each in changes}), "place")
+    output.note(
+        f"{output.counted(len(changes), 'difference')} in {places}{breaking(found)}" if found else "no difference"
+    )
     return 0
 
 
@@ -50,26 +57,24 @@ def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:
     """Print what differs between packages."""
     if form == "json":
         output.json_result([report.document(name, each) for name, changes in found.items() for each in changes])
-        return
-    if form == "markdown":
+    elif form == "markdown":
         output.page(report.markdown(found))
     else:
         for line in report.text(found):
             output.line(line)
-    changes = [each for changes in found.values() for each in changes]
-    places = {(name, each.where) for name, changes in found.items() for each in changes}
-    breaking = sum(each.is_breaking for each in changes)
-    said = (
-        f"{output.counted(len(changes), 'difference')} in {output.counted(len(places), 'place')}, {breaking} breaking"
-    )
-    output.note(said if changes else "no difference")
+
+
+def breaking(found: Mapping[str, tuple[Change, ...]]) -> str:
+    """Say how many changes break something, if any do."""
+    number = sum(each.is_breaking for changes in found.values() for each in changes)
+    return f"; {number} BREAKING" if number else ""
 
 
 def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:
-    """Print a unified diff, the files of each package below its name."""
-    is_pair = len(before) == len(after) == 1
+    """Print a unified diff; the files of several packages are below their names."""
+    prefix = "{}/" if len(after) > 1 else ""
     old, new = (
-        {("" if is_pair else f"{name}/") + path: data for name, files in side.items() for path, data in files.items()}
+        {prefix.format(name) + path: data for name, files in side.items() for path, data in files.items()}
         for side in (before, after)
     )
     output.texts({path: (old.get(path), new.get(path)) for path in {*old, *new}})

@@ -43,6 +43,7 @@ VERBS = {
     "reindex": ("reindex", "make the index of a channel again"),
     "verify": ("verify", "check a tarball or an untarred package, and who made it"),
     "diff": ("diff", "compare packages: setters, fields, files, and what breaks"),
+    "impact": ("impact", "tell which packages and use cases a change in git touches"),
     "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),
     "cache": ("cache", "show what is kept of what was fetched and built, or delete it"),

@@ -32,7 +32,7 @@ from packyard.source.words import Words
 from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
 from packyard.yaml import aliases
-from packyard.yaml.node import Source
+from packyard.yaml.node import MappingNode, Source
 from packyard.yaml.values import to_value
 
 _HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
@@ -96,6 +96,19 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     return ComposedPackage(package, composed, options, presets, idle.join(nothing))
 
 
+def read(workspace: Workspace, package: Package) -> None:
+    """Ask the sources what `compose` asks, and compose nothing.
+
+    Whether other parts define what a rule of this package names is not asked: its files do not depend on it.
+    """
+    for use_case in package.use_cases:
+        _beside(workspace.sources, _parts(workspace, package, use_case)[0])
+    for folder in (package.folder, ""):
+        parts.read_krmfile(workspace.sources, folder)
+    preset.read_all(workspace.sources, package)
+    option.read(workspace)
+
+
 def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
     """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
     objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
@@ -119,11 +132,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
     base, overlays = _parts(workspace, package, use_case)
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
     named = dict(zip(file_names(objects), objects, strict=True))
-    beside = {
-        basename(path): SourceObject(root, PurePosixPath(path).stem)
-        for path in sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
-        for root in parts.read_objects(sources, path)
-    }
+    beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
     krmfile = parts.read_krmfile(sources, package.folder)
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
     words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
@@ -155,6 +164,12 @@ def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[P
         message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
         raise InputError(Problem(message, file=package.file, line=use_case.line))
     return base, overlays
+
+
+def _beside(sources: Sources, base: Part) -> list[tuple[str, MappingNode]]:
+    """Read the objects in the folder of a base that its kustomization does not list, each with its file."""
+    files = sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
+    return [(path, root) for path in files for root in parts.read_objects(sources, path)]
 
 
 def _objects(

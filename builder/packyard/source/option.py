@@ -97,6 +97,13 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     return Options(tuple(found), files, Definitions(setters))
 
 
+def read(workspace: Workspace) -> None:
+    """Ask the sources what `gather` asks for any package."""
+    for name in workspace.option_names():
+        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
+        _files(workspace.sources, part, ())
+
+
 def _option(
     workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
 ) -> tuple[Option | None, Definitions, Mapping[str, str]]:

@@ -65,6 +65,41 @@ def has(root_dir: Path, commit: str) -> bool:
     return bool(_COMMIT.fullmatch(commit)) and _ask(root_dir, "cat-file", "-t", commit).strip() == "commit"
 
 
+def parting(root_dir: Path, name: str) -> str:
+    """Return the commit at which HEAD and a revision part ways: what was changed since then is not in the revision.
+
+    Raises `InputError` with the next command where git does not know it.
+    """
+    if not _ask(root_dir, "rev-parse", "--show-toplevel"):
+        hint = "packyard diff OLD NEW compares two folders"
+        raise InputError(Problem("is in no git checkout", file=str(root_dir), hint=hint))
+    is_shallow = _ask(root_dir, "rev-parse", "--is-shallow-repository").strip() == "true"
+    if not _commit(root_dir, "HEAD"):
+        raise InputError(Problem("the repository has no commit yet", file=str(root_dir), hint="git commit makes one"))
+    commit = "" if name.startswith("-") or not name.isprintable() else _commit(root_dir, name)
+    if not commit:
+        hint = (
+            "git fetch --unshallow fetches what a shallow clone lacks" if is_shallow else "git log --all lists commits"
+        )
+        raise InputError(Problem(f"there is no revision {name[:80]!r}", file=str(root_dir), hint=hint))
+    found = _ask(root_dir, "merge-base", commit, "HEAD").strip()
+    if not _COMMIT.fullmatch(found):
+        why = "in this shallow clone" if is_shallow else "in common"
+        hint = (
+            "git fetch --unshallow"
+            if is_shallow
+            else f"packyard diff compares two folders: git worktree add OLD {commit}"
+        )
+        raise InputError(Problem(f"{name!r} and HEAD have no history {why}", file=str(root_dir), hint=hint))
+    return found
+
+
+def _commit(root_dir: Path, name: str) -> str:
+    """Return the commit that a name stands for, or an empty text."""
+    found = _ask(root_dir, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
+    return found if _COMMIT.fullmatch(found) else ""
+
+
 def check_out(root_dir: Path, commit: str, into: Path) -> Path:
     """Write the sources of a folder as they were at a commit into an empty folder, and return their root."""
     if not _COMMIT.fullmatch(commit):

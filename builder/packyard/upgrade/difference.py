@@ -69,17 +69,13 @@ class Change:
 
 
 def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
-    """Compare packages by their names, or one with one; return what differs for the names of those that do."""
-    if len(before) == len(after) == 1:
-        (before_files,), (name,) = before.values(), after
-        found = {name: compare(before_files, after[name])}
-    else:
-        found = {
-            name: compare(before[name], after[name])
-            if name in before and name in after
-            else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
-            for name in sorted({*before, *after})
-        }
+    """Compare packages by their names, and return what differs for the names of those that do."""
+    found = {
+        name: compare(before[name], after[name])
+        if name in before and name in after
+        else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
+        for name in sorted({*before, *after})
+    }
     return {name: changes for name, changes in found.items() if changes}
 
 

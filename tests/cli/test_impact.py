@@ -1,0 +1,196 @@
+"""`packyard impact`: what a change in a git checkout touches, without composing anything else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+from packyard.build import assemble
+from packyard.errors import InputError
+from packyard.source import revision, workspace
+from packyard.work.memo import Memo
+from running import done, packyard
+
+
+def git(folder: Path, *words: str) -> None:
+    real.program("git")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
+
+
+def commit(folder: Path, message: str = "x") -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A workspace in a checkout, in a folder of it: packages p, q and r, of which r has another base, two."""
+    root = tmp_path / "checkout"
+    sources = tiny.workspace(root / "zoo")
+    for name in ("q", "r"):
+        shutil.copytree(sources / "packages/p", sources / "packages" / name)
+    shutil.copytree(sources / "bases/one", sources / "bases/two")
+    tiny.replace(sources / "packages/r/package.yaml", "{base: one}", "{base: two}")
+    git(tmp_path, "init", "--quiet", str(root))
+    commit(root)
+    return sources
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The packages that are composed."""
+    names: list[str] = []
+    draft = assemble.draft
+    monkeypatch.setattr(assemble, "draft", lambda here, name, version: names.append(name) or draft(here, name, version))
+    return names
+
+
+def changed(root: Path, old: str = '"1"', new: str = '"2"', base: str = "two") -> Path:
+    tiny.replace(root / f"bases/{base}/cm.yaml", old, new)
+    return root
+
+
+def impact(root: Path, *words: str) -> str:
+    return done("impact", *words, "--no-cache", cwd=root)
+
+
+def test_composes_what_is_touched_and_nothing_else(checkout: Path, composed: list[str]) -> None:
+    assert impact(changed(checkout)) == ('1 of 3 packages, 1 use case\nr/uses/one\n  ConfigMap x: data.a "1" → "2"\n')
+    assert composed == ["r", "r"]
+    composed.clear()
+    assert impact(changed(checkout, base="one")) == (
+        '3 of 3 packages, 3 use cases\np/uses/one\nq/uses/one\nr/uses/one\n  ConfigMap x: data.a "1" → "2"\n'
+    )
+
+
+def test_composes_nothing_where_no_package_reads_what_was_changed(checkout: Path, composed: list[str]) -> None:
+    (checkout / "README.md").write_text("# zoo\n")
+    (checkout / "bases/three").mkdir()
+    (checkout / "bases/three/kustomization.yaml").write_text("nothing\n")
+    assert impact(checkout) == "0 of 3 packages, 0 use cases\n"
+    assert composed == []
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_counts_from_where_the_branch_left_the_base(checkout: Path, is_committed: bool) -> None:
+    git(checkout, "branch", "release")
+    git(checkout, "checkout", "--quiet", "-b", "other")
+    changed(checkout)
+    if is_committed:
+        commit(checkout)
+    with_own = '1 of 3 packages, 1 use case\nr/uses/one\n  ConfigMap x: data.a "1" → "2"\n'
+    assert impact(checkout, "release") == with_own
+    git(checkout, "stash", "--quiet") if not is_committed else None
+    git(checkout, "checkout", "--quiet", "main")
+    changed(checkout, base="one")
+    commit(checkout)
+    git(checkout, "checkout", "--quiet", "other")
+    git(checkout, "stash", "pop", "--quiet") if not is_committed else None
+    assert impact(checkout, "main") == with_own
+
+
+def test_names_packages_that_come_and_go(checkout: Path) -> None:
+    (checkout / "packages/q").rename(checkout / "packages/s")
+    assert (
+        impact(checkout)
+        == "2 of 4 packages, 0 use cases; 1 BREAKING\nq\n  BREAKING: package removed\ns\n  package added\n"
+    )
+
+
+def test_sees_a_link_that_leads_to_what_was_changed(checkout: Path) -> None:
+    shutil.rmtree(checkout / "bases/two")
+    (checkout / "bases/two").symlink_to("one")
+    commit(checkout)
+    assert impact(changed(checkout, base="one")).startswith("3 of 3 packages")
+
+
+def test_sees_a_file_that_is_read_because_it_is_there(checkout: Path) -> None:
+    (checkout / "packages/q/files/new.txt").write_text("new\n")
+    assert impact(checkout) == "1 of 3 packages, 0 use cases\nq\n  file new.txt added\n"
+
+
+def test_prints_json_and_markdown(checkout: Path) -> None:
+    rows = json.loads(impact(changed(checkout), "--output", "json"))
+    assert [(row["package"], row["where"], row["path"]) for row in rows] == [("r", "uses/one", "data.a")]
+    assert impact(checkout, "-o", "markdown") == (
+        '1 of 3 packages, 1 use case\n- `r/uses/one`\n  - `ConfigMap x`: `data.a` `"1"` → `"2"`\n'
+    )
+
+
+def test_a_base_without_a_workspace_has_no_packages(checkout: Path) -> None:
+    git(checkout, "mv", "packyard.yaml", "later.yaml")
+    commit(checkout)
+    git(checkout, "mv", "later.yaml", "packyard.yaml")
+    assert impact(checkout).startswith("3 of 3 packages, 0 use cases\np\nq\nr\n  package added\n")
+
+
+def test_names_files_of_a_broken_base_by_their_commit(checkout: Path) -> None:
+    tiny.replace(checkout / "packages/q/package.yaml", "base: one", "bass: one")
+    commit(checkout)
+    tiny.replace(checkout / "packages/q/package.yaml", "bass: one", "base: one")
+    found = packyard("impact", "--no-cache", cwd=checkout)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert ":packages/q/package.yaml:4:9: useCases.one.bass: is not a known key (did you mean 'base'?)" in found.stderr
+    assert "/tmp/packyard-" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "HEAD~9", "main..HEAD", "", ":packyard.yaml", "HEAD^{tree}", "a\nb", "x" * 5000]
+)
+def test_refuses_what_is_no_revision(checkout: Path, name: str) -> None:
+    found = packyard("impact", "--", name, cwd=checkout)
+    assert (found.returncode, found.stdout) == (1, ""), name
+    assert "there is no revision" in found.stderr
+    assert "(git log --all lists commits)" in found.stderr
+
+
+@pytest.mark.parametrize("name", ["--output=made", "--exec-path=/", "-h", "--all", "-"])
+def test_a_revision_is_no_option_of_git(checkout: Path, name: str) -> None:
+    with pytest.raises(InputError, match="there is no revision"):
+        revision.parting(checkout, name)
+    assert not (checkout / "made").exists()
+
+
+def test_says_what_a_shallow_clone_lacks(checkout: Path, tmp_path: Path) -> None:
+    commit(changed(checkout))
+    git(checkout, "branch", "release", "HEAD~1")
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--no-single-branch", checkout.parent.as_uri(), "shallow")
+    shallow = tmp_path / "shallow/zoo"
+    assert (
+        "(git fetch --unshallow fetches what a shallow clone lacks)" in packyard("impact", "HEAD~1", cwd=shallow).stderr
+    )
+    found = packyard("impact", "origin/release", cwd=shallow).stderr
+    assert "'origin/release' and HEAD have no history in this shallow clone (git fetch --unshallow)" in found
+    git(shallow, "fetch", "--quiet", "--unshallow")
+    assert impact(shallow, "origin/release").startswith("1 of 3 packages")
+
+
+def test_says_what_to_do_without_history(checkout: Path, tmp_path: Path) -> None:
+    git(checkout, "checkout", "--quiet", "--orphan", "new")
+    assert "the repository has no commit yet (git commit makes one)" in packyard("impact", cwd=checkout).stderr
+    commit(checkout, "anew")
+    assert "'main' and HEAD have no history in common (packyard diff" in packyard("impact", "main", cwd=checkout).stderr
+    folder = tiny.workspace(tmp_path / "plain")
+    found = packyard("impact", cwd=folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    assert ".: is in no git checkout (packyard diff OLD NEW compares two folders)" in found.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "release-job"])
+def test_asks_all_that_composing_asks(name: str) -> None:
+    memo = Memo()
+    asking, composing = (workspace.read(real.REPOSITORY, memo) for _ in range(2))
+    asked = {*assemble.asked(asking, name)}
+    assemble.draft(composing, name, "1")
+    missing = {path for _, path, _ in {*composing.sources.facts} - asked}
+    # which names are defined anywhere is asked for messages about rules alone
+    assert {
+        path for path in missing if not path.endswith("Krmfile") and path not in ("bases", "overlays", "packages")
+    } == set()
