@@ -22,6 +22,7 @@ from packyard.source import package, workspace
 PACKYARD = Path(sys.executable).with_name("packyard")
 HELM = real.TOOLS / "helm"
 OVERLAY = "overlays/storage/user-mounted-nfs/kustomization.yaml"
+RARE = "overlays/storage/efs/kustomization.yaml"  # which few packages have
 
 
 def measure(folder: Path, copies: int, runs: int) -> None:
@@ -61,7 +62,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
         file.write_text(f"{file.read_text()}# {next(turn)}\n")
 
     compare(f"packyard build, {count}; one overlay changed", rebuild, anew, goal="-", runs=runs, ahead=change)
-    print(f"  of which depend on that overlay {dependents(root)}")
+    print(f"  of which depend on that overlay {len(dependents(root, OVERLAY))}")
     versions = iter(range(10**6))
     named = (PACKYARD, "build", "--workspace", root, "--out", kept, "--version")
 
@@ -87,6 +88,20 @@ def measure(folder: Path, copies: int, runs: int) -> None:
         alone = process(*build, out, "--no-cache", "--jobs", "1", *chosen)
         compare(f"packyard build in workers, without; packages: {number}", workers, alone, goal="-", runs=runs,
                 ahead=clear)  # fmt: skip
+    measure_impact(root, process(*build, out, "--no-cache", *dependents(root, RARE)), runs, clear)
+
+
+def measure_impact(root: Path, build: Callable[[], None], runs: int, ahead: Callable[[], None]) -> None:
+    """Compare `impact`, which composes twice what a change touches, with a build of that."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "--quiet"), ("add", "."), (*who, "commit", "--quiet", "--message", "x")):
+        process("git", "-C", root, *words)()
+    with (root / RARE).open("a") as file:
+        file.write("# changed\n")
+    touched = dependents(root, RARE)
+    what = f"packyard impact, {len(touched)} touched of all; build of these"
+    impact = process(PACKYARD, "impact", "--no-cache", "--workspace", root)
+    compare(what, impact, build, goal="4 x the time", runs=runs, ahead=ahead)
 
 
 def in_folder(folder: Path, *command: object) -> Callable[[], None]:
@@ -101,10 +116,11 @@ def make_chart(chart: Path, package: Path) -> None:
     (chart / "Chart.yaml").write_text(json.dumps(about))
 
 
-def dependents(root: Path) -> int:
-    overlay, sources = Path(OVERLAY).parent.parts[1:], workspace.read(root)
+def dependents(root: Path, file: str) -> list[str]:
+    """Return the names of the packages that have an overlay."""
+    overlay, sources = Path(file).parent.parts[1:], workspace.read(root)
     found = (package.read(sources, name) for name in sources.package_names())
-    return sum(any(overlay in use_case.overlays for use_case in item.use_cases) for item in found)
+    return [item.name for item in found if any(overlay in use_case.overlays for use_case in item.use_cases)]
 
 
 def peak(command: tuple[object, ...]) -> int:
