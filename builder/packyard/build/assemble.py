@@ -38,7 +38,7 @@ def asked(workspace: Workspace, name: str) -> list[Fact]:
     """Return what `draft` asks of the sources, and the answers; nothing is composed."""
     package, sources = packages.read(workspace, name), workspace.sources
     compose.read(workspace, package)
-    fragments.find(sources, package)
+    fragments.find(workspace, package)
     sources.read(workspace.license_file)
     _own_files(sources, package)
     return sources.facts

@@ -137,7 +137,7 @@ class Packing:
         """Return what composing a package asks of the sources, without composing it."""
         from packyard.build import assemble
 
-        return assemble.asked(workspace.read(self.settings.root_dir, self.memo), name)
+        return assemble.asked(self.settings.workspace(self.memo), name)
 
     def _draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""

@@ -103,8 +103,8 @@ def read(workspace: Workspace, package: Package) -> None:
     """
     for use_case in package.use_cases:
         _beside(workspace.sources, _parts(workspace, package, use_case)[0])
-    for folder in (package.folder, ""):
-        parts.read_krmfile(workspace.sources, folder)
+    parts.read_krmfile(workspace.sources, package.folder)
+    parts.read_shared(workspace.sources, workspace.libraries)
     preset.read_all(workspace.sources, package)
     option.read(workspace)
 
