@@ -47,6 +47,7 @@ def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
             path = patch.file
             lines.append(f"- path: {way(path)}" if path else f"- patch: {double_quoted(patch.document.source.text)}")
             lines += ["  target:", *_target(patch.entry)] if patch.target else []
+    lines += [f"namespace: {double_quoted(use_case.namespace)}"] if use_case.namespace else []
     return "".join(f"{line}\n" for line in lines).encode()
 
 

@@ -18,6 +18,7 @@ from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
 
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
+    "import": ("import_", "write a source package from a package that exists"),
     "list": ("list", "list the packages of a channel, or of the catalogue"),
     "search": ("search", "search a channel by words"),
     "get": ("get", "fetch a package, verify it and unpack it"),

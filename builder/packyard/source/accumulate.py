@@ -26,6 +26,7 @@ MAX_OBJECTS = 1000
 #: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
 RUN = "run"
 #: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
+_NO_STEM = re.compile(r"[^-.\w]")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -119,9 +120,14 @@ def accumulate(
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:
-    """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names."""
+    """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names.
+
+    Objects of several kinds with one name have both in the names of their files.
+    """
     kinds = Counter(item.identity[1] for item in objects)
-    names = [f"{_stem(item, alone=kinds[item.identity[1]] == 1)}.yaml" for item in objects]
+    stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
+    pairs = zip(objects, stems, strict=True)
+    names = [f"{stem if stems.count(stem) == 1 else f'{_dashed(item)}-{stem}'}.yaml" for item, stem in pairs]
     twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
     refuse(
         item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}")
@@ -131,8 +137,12 @@ def file_names(objects: list[SourceObject]) -> list[str]:
 
 
 def _stem(item: SourceObject, *, alone: bool) -> str:
-    _, kind, _, name = item.identity
-    return _UPPER.sub("-", kind).lower() if alone or name == RUN else name.removeprefix(f"{RUN}-")
+    name = item.identity[3]
+    return _dashed(item) if alone or name == RUN else _NO_STEM.sub("-", name.removeprefix(f"{RUN}-"))
+
+
+def _dashed(item: SourceObject) -> str:
+    return _UPPER.sub("-", item.identity[1]).lower()
 
 
 def _add(objects: list[SourceObject], item: SourceObject) -> None:

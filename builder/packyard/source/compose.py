@@ -33,7 +33,7 @@ from packyard.source.workspace import Workspace
 from packyard.work.memo import Memo
 from packyard.yaml import aliases
 from packyard.yaml.node import MappingNode, Source
-from packyard.yaml.values import to_value
+from packyard.yaml.values import quoted, to_value
 
 _HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
 
@@ -146,8 +146,9 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
     here = [rule for rule in applying if rules.is_here(rule, known)]
     refuse(rules.check(applying, known, workspace))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
-    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named)), ""]
-    files[kustomization.FILE] = "\n".join(lines).encode()
+    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named))]
+    lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
+    files[kustomization.FILE] = "".join(f"{line}\n" for line in lines).encode()
     if known:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))

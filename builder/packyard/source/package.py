@@ -56,6 +56,7 @@ class UseCase:
     programs: tuple[str, ...] = ()
     patches: tuple[Patch, ...] = ()
     setters: Mapping[str, SetterValue] = field(default_factory=dict)
+    namespace: str = ""
     line: int = 0
 
     @property
@@ -119,7 +120,8 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     if not names:
         fields.fault(fields.node, "useCases", "is missing, or names none")
     common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
-    found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common)]
+    shared = fields.text("namespace", "")
+    found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
     if len(found) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
     for path in (each.path for each in found):
@@ -129,7 +131,7 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
 
 
 def _entry(
-    workspace: Workspace, folder: str, name: str, fields: Fields, common: Mapping[str, SetterValue]
+    workspace: Workspace, folder: str, name: str, fields: Fields, common: Mapping[str, SetterValue], namespace: str
 ) -> list[UseCase]:
     """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
     if not all(map(NAME.fullmatch, name.split("/"))):
@@ -144,6 +146,7 @@ def _entry(
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
     patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
+    namespace = fields.text("namespace", namespace)
     fields.done()
     return [
         UseCase(
@@ -154,6 +157,7 @@ def _entry(
             programs=tuple(programs),
             patches=tuple(patches),
             setters=values,
+            namespace=namespace,
             line=line,
         )
         for storage in storages or [""]

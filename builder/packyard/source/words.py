@@ -6,7 +6,8 @@ be defined by an inner one. `setters` of package.yaml give values. A use case ge
 comments reach. Three things are folded away, so that its readers see what they come to:
 
     STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
-    STORAGE_PATH: ${PVC_PATH}        another name for PVC_PATH: comments say that instead
+    STORAGE_PATH: ${PVC_PATH}        another name for PVC_PATH: comments say that instead; but a substitution is text,
+                                     and so remains one where the setter is a number or a boolean
     IMAGE: ${REGISTRY}/x:${VERSION}  a value with ${} in it: IMAGE follows from others, nobody sets it
 """
 
@@ -20,13 +21,14 @@ from typing import NamedTuple, TypeVar
 from packyard.errors import InputError, Problem, suggest
 from packyard.setters import comment as comments
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.setters.definition import Setter, Substitution
+from packyard.setters.definition import Setter, Substitution, full_type
 from packyard.setters.krmfile import parse_krmfile
 from packyard.source.package import SetterValue
 from packyard.source.parts import KrmfileData, Shared
 from packyard.work.memo import Memo
 from packyard.yaml import make
 from packyard.yaml.document import source_of
+from packyard.yaml.edit import PLAIN_TYPES
 from packyard.yaml.node import Collection, Comment, Entry, Node, Scalar
 from packyard.yaml.values import is_plain_text, to_value
 
@@ -134,8 +136,9 @@ class Words:
             raise InputError(self._problem(name, "no part defines it", suggest(name, set(self.known) - {name})))
         folded = MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
         alone = MARKER.fullmatch(folded)
-        if alone:
-            return self.meaning(alone.group(1), above)
+        other = self.meaning(alone.group(1), above) if alone else None
+        if other is not None and not (isinstance(other, Setter) and full_type(other.type) in PLAIN_TYPES):
+            return other
         return Substitution(name, folded) if MARKER.search(folded) else folded
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:

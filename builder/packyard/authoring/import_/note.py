@@ -1,0 +1,43 @@
+"""What an author has to know of an import: what was left out, and what is doubtful, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+LOST, DOUBTFUL = "lost", "doubtful"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What happened, what to do about it, and each case of it: a place of the input, and what stands there."""
+
+    kind: str
+    what: str
+    todo: str
+    cases: tuple[str, ...] = ()
+
+    def below(self, folder: str) -> Note:
+        """Return the note with its places as they stand below a folder."""
+        return replace(self, cases=tuple(case.removeprefix(folder) for case in self.cases))
+
+
+def joined(notes: Iterable[Note]) -> list[Note]:
+    """Return each thing once, with all its cases; what was lost first."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for note in notes:
+        found.setdefault((note.kind, note.what, note.todo), []).extend(note.cases)
+    once = [Note(*key, tuple(dict.fromkeys(cases))) for key, cases in found.items()]
+    return sorted(once, key=lambda note: (note.kind != LOST, note.what))
+
+
+def checklist(origin: str, notes: Sequence[Note]) -> str:
+    """Write notes as a page with boxes to tick."""
+    lines = [f"# Imported from {origin}", "", "Delete this file when all is done. It is not shipped.", ""]
+    for kind, title in ((LOST, "Lost"), (DOUBTFUL, "Doubtful")):
+        some = [note for note in notes if note.kind == kind]
+        lines += [f"## {title}", ""] if some else []
+        for note in some:
+            cases = [f"- [ ] {case}" for case in note.cases] or ["- [ ] done"]
+            lines += [f"### {note.what[0].upper()}{note.what[1:]}", "", f"To do: {note.todo}.", "", *cases, ""]
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+"""An import as a whole: read, split, written, composed again to see that the objects are the same."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.authoring.import_ import write
+from packyard.authoring.import_.note import DOUBTFUL, Note, checklist, joined
+from packyard.authoring.import_.read import Variant
+from packyard.authoring.import_.split import split
+from packyard.errors import InputError, Problem, refuse
+from packyard.files.tree import Tree
+from packyard.source import compose, package, workspace
+from packyard.source.package import NAME
+from packyard.source.workspace import FILE, Workspace
+from packyard.yaml.values import to_value
+
+#: Beside package.yaml: what an author has to work through.
+CHECKLIST = "import.md"
+_MODEL = re.compile(r"(?P<name>.+)-(?P<precision>[a-z]*[0-9]+)-(?P<mode>training|inference)(-k8s)?")
+_UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import writes: files by their paths in the workspace, the use cases, and what to work through."""
+
+    name: str
+    files: Mapping[str, bytes]
+    use_cases: Sequence[str]
+    notes: Sequence[Note]
+
+    @property
+    def checklist(self) -> str:
+        """The path of what an author has to work through."""
+        return f"packages/{self.name}/{CHECKLIST}"
+
+    @property
+    def lines(self) -> int:
+        """How many lines an author has to read, the checklist aside."""
+        return sum(data.count(b"\n") for path, data in self.files.items() if path != self.checklist)
+
+    def document(self) -> dict[str, object]:
+        """Return all that a program may want to know."""
+        notes = [{"kind": each.kind, "what": each.what, "do": each.todo, "cases": each.cases} for each in self.notes]
+        return {
+            "name": self.name,
+            "useCases": self.use_cases,
+            "files": list(self.files),
+            "lines": self.lines,
+            "notes": notes,
+        }
+
+
+def make(
+    here: Workspace, name: str, variants: Sequence[Variant], notes: Sequence[Note], origin: str, folder: Path
+) -> Imported:
+    """Return the files of a package that composes to the objects of some use cases."""
+    check_name(here, name)
+    done = split(variants, name, lambda folder: _is_free(here, folder))
+    model = {"name": name, "framework": _UNKNOWN, "category": _UNKNOWN, "precision": _UNKNOWN, "mode": _UNKNOWN}
+    found = _MODEL.fullmatch(name)
+    model |= found.groupdict() if found else {}
+    unknown = ", ".join(key for key, text in model.items() if text == _UNKNOWN)
+    said = Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (unknown,))
+    files = write.write(done, name, model)
+    for path in files:
+        if not _is_free(here, path.rpartition("/")[0]):
+            raise _taken(here, path.rpartition("/")[0])
+    _check(here, variants, files, name)
+    worked = joined([each.below(f"{folder}/") for each in (*notes, *done.notes, said)])
+    files[f"packages/{name}/{CHECKLIST}"] = checklist(origin, worked).encode()
+    return Imported(name, files, sorted(variant.path for variant in variants), worked)
+
+
+def write_to(here: Workspace, imported: Imported) -> None:
+    """Write all files into a workspace, or none."""
+    tree = Tree(here.root_dir)
+    made: list[Path] = []
+    try:
+        with tree.locked(below=False):
+            for path in imported.files:
+                folder = (here.root_dir / path).parent
+                missing = [each for each in (folder, *folder.parents) if not each.exists()]
+                made += reversed(missing)
+                folder.mkdir(parents=True, exist_ok=True)
+            tree.write(imported.files)
+    finally:
+        for folder in reversed(made):
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+
+
+def name_of(text: str) -> str:
+    """Return the name that a package gets by that of its folder or file."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def check_name(here: Workspace, name: str) -> None:
+    """Refuse a name that no package can have, or that one has."""
+    if not NAME.fullmatch(name):
+        raise InputError(
+            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
+        )
+    if not _is_free(here, f"packages/{name}"):
+        raise _taken(here, f"packages/{name}")
+
+
+def _taken(here: Workspace, folder: str) -> InputError:
+    return InputError(
+        Problem(
+            "exists already, and is not empty", file=here.sources.shown(folder), hint="choose another name: --name NAME"
+        )
+    )
+
+
+def _is_free(here: Workspace, folder: str) -> bool:
+    return not here.sources.list(folder)
+
+
+def _check(here: Workspace, variants: Sequence[Variant], files: Mapping[str, bytes], name: str) -> None:
+    """Refuse an import that composes to something else; it is composed in a workspace of its own."""
+    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {FILE}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        for path, data in {FILE: head.encode(), **files}.items():
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        own = workspace.read(Path(folder))
+        composed = compose.compose(own, package.read(own, name))
+    made = {each.use_case.path: _by_identity(each.values(own.sources.memo)) for each in composed.use_cases}
+    problems = []
+    for variant in variants:
+        wanted = _by_identity([to_value(root) for root in variant.objects])
+        found = made.get(variant.path, {})
+        different = [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
+        problems += [
+            Problem(
+                f"{' '.join(filter(None, key))} cannot be imported exactly", file=variant.path, hint="please report it"
+            )
+            for key in sorted(different)
+        ]
+    refuse(problems)
+
+
+def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
+    found: dict[tuple[str, ...], object] = {}
+    for value in values:
+        assert isinstance(value, dict)
+        metadata = value["metadata"]
+        key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
+        found[tuple(map(str, key))] = value
+    return found

@@ -1,0 +1,66 @@
+"""Import a package that exists: its use cases become a source package of the workspace, with bases and overlays."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from packyard.authoring.import_ import package, read, source
+from packyard.authoring.import_.note import Note
+from packyard.authoring.import_.package import Imported
+from packyard.cli import arguments as shared
+from packyard.cli import output, sources
+from packyard.errors import BeyondError, UsageError
+from packyard.render import builtin, programs
+from packyard.source.sources import Sources
+from packyard.source.workspace import Workspace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
+    parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
+    parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
+    shared.add_output(parser)
+    sources.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the package, and say what its author has to work through."""
+    if bool(arguments.source) == bool(arguments.rendering):
+        raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")
+    here = sources.find(arguments)
+    imported = _of_use_cases(here, Path(arguments.source), arguments.name)
+    package.write_to(here, imported)
+    _report(here, imported, arguments.output)
+    return 0
+
+
+def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
+    with source.opened(path) as folder:
+
+        def build(below: str) -> bytes:
+            try:
+                return builtin.build(folder / below)
+            except BeyondError:
+                program = programs.find(os.environ.get("PATH", os.defpath))
+                if program is None:
+                    raise
+                return program.build(folder / below)
+
+        notes: list[Note] = []
+        variants = read.read(Sources(folder), here.prefix, build, notes)
+        return package.make(here, name or package.name_of(folder.resolve().name), variants, notes, str(path), folder)
+
+
+def _report(here: Workspace, imported: Imported, form: str) -> None:
+    if form == "json":
+        output.json_result([imported.document()])
+        return
+    for path in imported.files:
+        output.line(here.sources.shown(path))
+    for note in imported.notes:
+        output.note(f"{note.kind}: {output.counted(len(note.cases), 'case')}: {note.what}")
+    output.note(f"{output.counted(len(imported.use_cases), 'use case')}, {imported.lines} lines; "
+                f"work through {here.sources.shown(imported.checklist)}")  # fmt: skip
