@@ -6,14 +6,12 @@ import argparse
 import os
 from pathlib import Path
 
-from packyard.authoring.import_ import package, read, source
-from packyard.authoring.import_.note import Note
+from packyard.authoring.import_ import package, source
 from packyard.authoring.import_.package import Imported
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
 from packyard.errors import BeyondError, UsageError
 from packyard.render import builtin, programs
-from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 
 
@@ -31,7 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.source) == bool(arguments.rendering):
         raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")
     here = sources.find(arguments)
-    imported = _of_use_cases(here, Path(arguments.source), arguments.name)
+    if arguments.rendering:
+        first, second = map(Path, arguments.rendering)
+        imported = package.of_renderings(here, arguments.name or package.name_of(first.stem), first, second)
+    else:
+        imported = _of_use_cases(here, Path(arguments.source), arguments.name)
     package.write_to(here, imported)
     _report(here, imported, arguments.output)
     return 0
@@ -49,9 +51,8 @@ def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
                     raise
                 return program.build(folder / below)
 
-        notes: list[Note] = []
-        variants = read.read(Sources(folder), here.prefix, build, notes)
-        return package.make(here, name or package.name_of(folder.resolve().name), variants, notes, str(path), folder)
+        name = name or package.name_of(folder.resolve().name)
+        return package.of_use_cases(here, name, folder, build, str(path))
 
 
 def _report(here: Workspace, imported: Imported, form: str) -> None:

@@ -8,22 +8,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from packyard.authoring.import_ import write
+from packyard.authoring.import_ import read, rendering, write
 from packyard.authoring.import_.note import DOUBTFUL, Note, checklist, joined
-from packyard.authoring.import_.read import Variant
+from packyard.authoring.import_.read import Build, Variant
 from packyard.authoring.import_.split import split
 from packyard.errors import InputError, Problem, refuse
+from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.source import compose, package, workspace
 from packyard.source.package import NAME
+from packyard.source.sources import Sources
 from packyard.source.workspace import FILE, Workspace
-from packyard.yaml.values import to_value
+from packyard.yaml.document import source_of
+from packyard.yaml.values import double_quoted, to_value
 
 #: Beside package.yaml: what an author has to work through.
 CHECKLIST = "import.md"
 _MODEL = re.compile(r"(?P<name>.+)-(?P<precision>[a-z]*[0-9]+)-(?P<mode>training|inference)(-k8s)?")
 _UNKNOWN = "unknown"
+_DEFAULT = "default"  # the use case of a rendering
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,35 @@ class Imported:
         }
 
 
+def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
+    """Return a package of two renderings: the first is composed, the values of the second are a preset."""
+    notes: list[Note] = []
+    one, other = (read.documents(source_of(regular.read(path), str(path))) for path in (first, second))
+    found = rendering.compare(one, other, notes)
+    objects = tuple(read.objects(one, found.bound))
+    variant = Variant(path=_DEFAULT, objects=objects, words=found.words)
+    values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
+    preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
+    files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
+    return make(here, name, [variant], notes, f"{first} and {second}", files)
+
+
+def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
+    """Return a package of the use cases that a folder holds."""
+    notes: list[Note] = []
+    variants = read.read(Sources(folder), here.prefix, build, notes)
+    return make(here, name, variants, [note.below(f"{folder}/") for note in notes], origin)
+
+
 def make(
-    here: Workspace, name: str, variants: Sequence[Variant], notes: Sequence[Note], origin: str, folder: Path
+    here: Workspace,
+    name: str,
+    variants: Sequence[Variant],
+    notes: Sequence[Note],
+    origin: str,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Imported:
-    """Return the files of a package that composes to the objects of some use cases."""
+    """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
     check_name(here, name)
     done = split(variants, name, lambda folder: _is_free(here, folder))
     model = {"name": name, "framework": _UNKNOWN, "category": _UNKNOWN, "precision": _UNKNOWN, "mode": _UNKNOWN}
@@ -68,12 +98,12 @@ def make(
     model |= found.groupdict() if found else {}
     unknown = ", ".join(key for key, text in model.items() if text == _UNKNOWN)
     said = Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (unknown,))
-    files = write.write(done, name, model)
+    files = {**write.write(done, name, model), **beside}
     for path in files:
         if not _is_free(here, path.rpartition("/")[0]):
             raise _taken(here, path.rpartition("/")[0])
     _check(here, variants, files, name)
-    worked = joined([each.below(f"{folder}/") for each in (*notes, *done.notes, said)])
+    worked = joined([*notes, *done.notes, said])
     files[f"packages/{name}/{CHECKLIST}"] = checklist(origin, worked).encode()
     return Imported(name, files, sorted(variant.path for variant in variants), worked)
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from posixpath import commonpath, dirname, join, normpath
+from posixpath import commonpath, dirname, join, normpath, relpath
 
-from packyard.authoring.import_ import normal, word
+from packyard.authoring.import_ import kpt, normal, word
 from packyard.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.authoring.import_.word import Word
 from packyard.errors import InputError, Problem
 from packyard.kubernetes import kustomization
+from packyard.kubernetes.kinds import LOCAL, is_local
 from packyard.setters import comment, fields
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding
+from packyard.setters.kpt import tagged
+from packyard.setters.kpt.kptpackage import KptPackage
+from packyard.setters.krmfile import EMPTY, Krmfile, parse_krmfile
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.setters.krmfile import Krmfile, parse_krmfile
+from packyard.setters.packages import DEFINITIONS, KPTFILE, PackageFiles
 from packyard.source.package import MAX_USE_CASES
 from packyard.source.package import NAME as PART
 from packyard.source.sources import Sources
@@ -57,15 +61,29 @@ def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list
 
 
 def _leaves(sources: Sources) -> list[str]:
-    """Return the folders with a kustomization that no other one builds on."""
+    """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
     found: dict[str, Node | None] = {}
     for name in kustomization.NAMES:
-        for path in sources.list("", f"**/{name}"):
-            if not any(part.startswith(".") for part in path.split("/")) and sources.is_file(path):
-                found[dirname(path)] = _root(sources, path)
+        for path in _visible(sources, name):
+            found[dirname(path)] = _root(sources, path)
     below = {normpath(join(folder, text)) for folder, root in found.items() for text in kustomization.referred(root)}
     kinds = {folder: root.text("kind") for folder, root in found.items() if isinstance(root, MappingNode)}
-    return sorted(folder for folder in found if (folder or ".") not in below and kinds.get(folder) != "Component")
+    leaves = [folder for folder in found if (folder or ".") not in below and kinds.get(folder) != "Component"]
+    for folder in map(dirname, _visible(sources, KPTFILE)):
+        if not any(_holds(folder, other) for other in found) and not any(_holds(other, folder) for other in leaves):
+            leaves.append(folder)
+    return sorted(leaves)
+
+
+def _visible(sources: Sources, name: str) -> list[str]:
+    """Return the files of a name, those of outer folders first, without what is hidden."""
+    files = [path for path in sources.list("", f"**/{name}") if sources.is_file(path)]
+    visible = [path for path in files if not any(part.startswith(".") for part in path.split("/"))]
+    return sorted(visible, key=lambda path: path.count("/"))
+
+
+def _holds(folder: str, other: str) -> bool:
+    return not folder or f"{other}/".startswith(f"{folder}/")
 
 
 def _paths(folders: Sequence[str], prefix: str, name: str) -> dict[str, str]:
@@ -85,6 +103,8 @@ def _paths(folders: Sequence[str], prefix: str, name: str) -> dict[str, str]:
 
 
 def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list[Note]) -> Variant:
+    if not any(sources.is_file(join(folder, name)) for name in kustomization.NAMES):
+        return _of_kpt(sources, folder, path, notes)
     file = join(folder, kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name))))
     root = _root(sources, file)
     files = [normpath(join(folder, text)) for text in kustomization.referred(root)]
@@ -94,10 +114,40 @@ def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list
     assert isinstance(root, MappingNode)
     notes += _left(sources, folder, {*files, *(join(folder, name) for name in _USED)})
     documents = [document for each in files for document in sources.documents(each)]
-    krmfile = join(folder, KRMFILE)
-    definitions = parse_krmfile(sources.text(krmfile)) if sources.is_file(krmfile) else None
-    objects, words = bind(documents, definitions, notes)
+    objects, words = bind(documents, _krmfile(sources, folder), notes)
     return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"))
+
+
+def _krmfile(sources: Sources, folder: str) -> Krmfile | None:
+    """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
+    for name in (KRMFILE, KPTFILE):
+        path = join(folder, name)
+        if sources.is_file(path) and (name == KRMFILE or DEFINITIONS in sources.read(path)):
+            return parse_krmfile(sources.text(path))
+    return None
+
+
+def _of_kpt(sources: Sources, folder: str, path: str, notes: list[Note]) -> Variant:
+    """Read a package of kpt: all objects that are not for functions alone."""
+    names = [file for suffix in ("yaml", "yml") for file in _visible_below(sources, folder, suffix)]
+    documents = [each for file in names for each in sources.documents(file) if not _is_local(each.root)]
+    objects, words = bind(documents, _krmfile(sources, folder), notes)
+    files = {relpath(file, folder or "."): sources.read(file) for file in names}
+    file = join(folder, KPTFILE)
+    package = KptPackage(PackageFiles(EMPTY, files, kptfile=sources.read(file)))
+    notes += kpt.review(package, _root(sources, file), words, sources.shown(file))
+    return Variant(path=path, objects=objects, words=words)
+
+
+def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
+    files = sources.list(folder, f"**/*.{suffix}")
+    return [each for each in files if "/." not in f"/{each}" and sources.is_file(each)]
+
+
+def _is_local(root: Node | None) -> bool:
+    annotations = root.mapping("metadata", "annotations") if isinstance(root, MappingNode) else None
+    value = annotations.get(LOCAL) if annotations else None
+    return is_local(value.value if isinstance(value, Scalar) else None)
 
 
 def _built(sources: Sources, folder: str, path: str, build: Build, notes: list[Note]) -> Variant:
@@ -107,7 +157,7 @@ def _built(sources: Sources, folder: str, path: str, build: Build, notes: list[N
     what = f"the {'setters' if has_setters else 'comments'} of use cases that kustomize had to build"
     notes.append(Note(LOST, what, "bind the fields again that users set", (shown,)))
     text = Source(f"{shown} as built", build(folder).decode())
-    objects, _ = bind([each for each in aliases.read(text) if each.root is not None], None, notes)
+    objects, _ = bind(documents(text), None, notes)
     return Variant(path=path, objects=objects, words={})
 
 
@@ -132,7 +182,9 @@ def bind(
                 notes.append(fault)
             else:
                 bound[id(binding.node)] = binding.reference.name
-    needed = word.reached(bound.values(), words)
+    of_kpt = kpt.read(documents, notes)
+    bound |= of_kpt.bound
+    needed = {**of_kpt.words, **word.reached(bound.values(), words)}
     if krmfile:
         notes += _unused(krmfile, words.keys() - needed.keys())
         notes += [
@@ -151,6 +203,11 @@ def _unused(krmfile: Krmfile, names: Iterable[str]) -> Iterable[Note]:
         yield Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,))
 
 
+def documents(source: Source) -> list[Document]:
+    """Return the documents of a text that are not empty, with aliases followed."""
+    return [each for each in aliases.read(source) if each.root is not None]
+
+
 def objects(documents: Iterable[Document], bound: Mapping[int, str]) -> Iterable[MappingNode]:
     """Yield the objects of documents as we write them, with comments that bind the fields of ``bound``."""
     for document in documents:
@@ -160,9 +217,13 @@ def objects(documents: Iterable[Document], bound: Mapping[int, str]) -> Iterable
             place = root.source.locate(root.start)[0] if root else 1
             message = "is not a Kubernetes object: apiVersion, kind and metadata.name are needed"
             raise InputError(Problem(message, file=document.source.name, line=place))
-        written = normal.write(root, bound, lambda text: comment.parse(text) is not None)
+        written = normal.write(root, bound, _is_reference)
         assert isinstance(written, MappingNode)
         yield written
+
+
+def _is_reference(text: str) -> bool:
+    return comment.parse(text) is not None or tagged.parse(text) is not None
 
 
 def _fault(binding: Binding, definitions: Definitions, words: Mapping[str, Word]) -> Note | None:

@@ -128,7 +128,8 @@ class _Tree:
         self.values: dict[_Place, dict[str, str]] = {place: {} for place in self.places}
         self.storages: dict[str, Part] = {}
         self.leaves: dict[_Place, Part] = {}
-        self.root = Part(f"bases/{self.stem}", f"What all use cases of {name} have in common.")
+        says = f"What all use cases of {name} have in common." if len(variants) > 1 else f"{name}."
+        self.root = Part(f"bases/{self.stem}", says)
         self.root.own.objects, left = common([each.objects for each in self.places.values()])
         self.left = dict(zip(self.places, left, strict=True))
         self.bases = {group: self._group(group) for group in dict.fromkeys(group for group, _ in self.places)}

@@ -13,20 +13,23 @@ io.k8s.cli.setters.NFS_PATH:                            io.k8s.cli.setters.NFS_P
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.authoring.import_.note import DOUBTFUL, LOST, Note
+from packyard.kubernetes.fieldtypes import Step
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.setters.definition import Setter, Substitution
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.refusal import faults_of_keywords
 from packyard.source.words import MARKER
 from packyard.yaml import layout, make
+from packyard.yaml.edit import PLAIN_TYPES
 from packyard.yaml.node import Entry, Item, MappingNode, Node
 from packyard.yaml.values import double_quoted
 
 _INDENT = "    "  # below `definitions`
+_SMALL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ORDER = ("description", "type")
 _REQUIRED = '`value: ""`, `required: true` and an `example`'
 
@@ -194,3 +197,20 @@ def _flow_list(texts: Iterable[str]) -> Node:
     made = make.sequence("", [Item(make.scalar(text, "", double_quoted(text)), 0) for text in texts])
     made.flow = True
     return made
+
+
+def typed(types: Collection[str]) -> tuple[Entry, ...]:
+    """Return the schema of a setter whose fields all have one type that is not text."""
+    kind = next(iter(types)) if len(types) == 1 else ""
+    return (make.entry("type", make.scalar(kind, "")),) if kind in (*PLAIN_TYPES, "array") else ()
+
+
+def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
+    """Name a word for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
+    steps = [
+        re.sub(r"[^A-Z0-9]+", "_", _SMALL.sub("_", step).upper()).strip("_") for step in path if isinstance(step, str)
+    ]
+    steps = [step for step in steps if step] or ["VALUE"]
+    names = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
+    names += [f"{names[-1]}_{number}" for number in range(2, len(taken) + 3)]
+    return next(name for name in names if name not in taken)
