@@ -57,7 +57,8 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
             continue
         changes = [list(_changes(shared.node, additions)) for additions in shared.additions]
         different = {each.key: each for some in changes for each in some}.values()
-        cost = lines(shared.node) + sum(_FILE + sum(one.lines for one in each.additions) for each in different)
+        cost = lines(shared.node) + _FILE * sum(map(bool, changes))
+        cost += sum(one.lines for each in different for one in each.additions)
         if cost > sum({content(root): lines(root) for root in row}.values()):
             continue
         found.append(shared.node)

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from packyard.authoring.import_ import read, rendering, write
-from packyard.authoring.import_.note import DOUBTFUL, Note, checklist, joined
+from packyard.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
 from packyard.authoring.import_.read import Build, Variant
 from packyard.authoring.import_.split import split
 from packyard.errors import InputError, Problem, refuse
@@ -28,7 +27,7 @@ from packyard.yaml.values import double_quoted, to_value
 CHECKLIST = "import.md"
 _MODEL = re.compile(r"(?P<name>.+)-(?P<precision>[a-z]*[0-9]+)-(?P<mode>training|inference)(-k8s)?")
 _UNKNOWN = "unknown"
-_DEFAULT = "default"  # the use case of a rendering
+_RENDERED = "default"  # the use case of a rendering
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +61,62 @@ class Imported:
         }
 
 
+def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
+    """Return a package of the use cases that a folder holds."""
+    check_name(here, name)
+    notes: list[Note] = []
+    variants = read.read(Sources(folder), here.prefix, build, notes)
+    return _make(here, name, variants, (note.below(f"{folder}/") for note in notes), origin, {})
+
+
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
     """Return a package of two renderings: the first is composed, the values of the second are a preset."""
+    check_name(here, name)
     notes: list[Note] = []
     one, other = (read.documents(source_of(regular.read(path), str(path))) for path in (first, second))
     found = rendering.compare(one, other, notes)
-    objects = tuple(read.objects(one, found.bound))
-    variant = Variant(path=_DEFAULT, objects=objects, words=found.words)
+    variant = Variant(path=_RENDERED, objects=tuple(read.objects(one, found.bound)), words=found.words)
     values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
-    return make(here, name, [variant], notes, f"{first} and {second}", files)
+    return _make(here, name, [variant], notes, f"{first} and {second}", files)
 
 
-def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
-    """Return a package of the use cases that a folder holds."""
-    notes: list[Note] = []
-    variants = read.read(Sources(folder), here.prefix, build, notes)
-    return make(here, name, variants, [note.below(f"{folder}/") for note in notes], origin)
-
-
-def make(
+def _make(
     here: Workspace,
     name: str,
     variants: Sequence[Variant],
-    notes: Sequence[Note],
+    notes: Iterable[Note],
     origin: str,
-    beside: Mapping[str, bytes] = MappingProxyType({}),
+    beside: Mapping[str, bytes],
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
-    check_name(here, name)
     done = split(variants, name, lambda folder: _is_free(here, folder))
-    model = {"name": name, "framework": _UNKNOWN, "category": _UNKNOWN, "precision": _UNKNOWN, "mode": _UNKNOWN}
-    found = _MODEL.fullmatch(name)
-    model |= found.groupdict() if found else {}
-    unknown = ", ".join(key for key, text in model.items() if text == _UNKNOWN)
-    said = Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (unknown,))
+    model = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
+    known = _MODEL.fullmatch(name)
+    model = {"name": name, **model, **(known.groupdict() if known else {})}
     files = {**write.write(done, name, model), **beside}
-    for path in files:
-        if not _is_free(here, path.rpartition("/")[0]):
-            raise _taken(here, path.rpartition("/")[0])
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
+        if not _is_free(here, folder):
+            raise _taken(here, folder)
     _check(here, variants, files, name)
-    worked = joined([*notes, *done.notes, said])
+    worked = joined([*notes, *done.notes, *_silent(variants, files), _unknown(model)])
     files[f"packages/{name}/{CHECKLIST}"] = checklist(origin, worked).encode()
     return Imported(name, files, sorted(variant.path for variant in variants), worked)
+
+
+def _unknown(model: Mapping[str, str]) -> Note:
+    unknown = ", ".join(key for key, text in model.items() if text == _UNKNOWN)
+    return Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (unknown,))
+
+
+def _silent(variants: Sequence[Variant], files: Mapping[str, bytes]) -> Iterable[Note]:
+    """Find comments that stand in no file."""
+    written = b"\n".join(files.values()).decode()
+    for variant in variants:
+        for place, text in variant.prose:
+            if text not in written:
+                yield Note(LOST, "comments", "write those again that users need", (f"{place}: {text}",))
 
 
 def write_to(here: Workspace, imported: Imported) -> None:

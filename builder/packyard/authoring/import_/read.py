@@ -7,7 +7,7 @@ by what the caller gives for that: kustomize keeps no comments, so its setters a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import commonpath, dirname, join, normpath, relpath
 
@@ -29,12 +29,14 @@ from packyard.source.package import MAX_USE_CASES
 from packyard.source.package import NAME as PART
 from packyard.source.sources import Sources
 from packyard.yaml import aliases
+from packyard.yaml.document import find_comments, has_aliases, parse_shared
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 
 #: Builds a folder, given below the root, as kustomize does: YAML.
 Build = Callable[[str], bytes]
 
 _FLAT = {"apiVersion", "kind", "resources", "namespace"}
+_WRITTEN = {*_FLAT, "bases", "components", "patches", "patchesStrategicMerge", "patchesJson6902"}
 _USED = (*kustomization.NAMES, KRMFILE)
 
 
@@ -46,6 +48,7 @@ class Variant:
     objects: tuple[MappingNode, ...]
     words: Mapping[str, Word]
     namespace: str = ""
+    prose: tuple[tuple[str, str], ...] = ()  # places and texts of comments for people
 
 
 def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list[Variant]:
@@ -115,7 +118,9 @@ def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list
     notes += _left(sources, folder, {*files, *(join(folder, name) for name in _USED)})
     documents = [document for each in files for document in sources.documents(each)]
     objects, words = bind(documents, _krmfile(sources, folder), notes)
-    return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"))
+    said = prose(sources, files)
+    notes += [_anchors(sources.shown(file)) for file in files if has_aliases(sources.text(file))]
+    return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=said)
 
 
 def _krmfile(sources: Sources, folder: str) -> Krmfile | None:
@@ -136,7 +141,7 @@ def _of_kpt(sources: Sources, folder: str, path: str, notes: list[Note]) -> Vari
     file = join(folder, KPTFILE)
     package = KptPackage(PackageFiles(EMPTY, files, kptfile=sources.read(file)))
     notes += kpt.review(package, _root(sources, file), words, sources.shown(file))
-    return Variant(path=path, objects=objects, words=words)
+    return Variant(path=path, objects=objects, words=words, prose=prose(sources, names))
 
 
 def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
@@ -156,9 +161,31 @@ def _built(sources: Sources, folder: str, path: str, build: Build, notes: list[N
     has_setters = bool(marked) or sources.is_file(join(folder, KRMFILE))
     what = f"the {'setters' if has_setters else 'comments'} of use cases that kustomize had to build"
     notes.append(Note(LOST, what, "bind the fields again that users set", (shown,)))
+    what, todo = (
+        "fields of kustomizations, which have done their work",
+        "write patches, where they should go on working",
+    )
+    notes += [Note(LOST, what, todo, (f"{sources.shown(file)}: {name}",)) for file, name in _fields(sources, folder)]
     text = Source(f"{shown} as built", build(folder).decode())
     objects, _ = bind(documents(text), None, notes)
     return Variant(path=path, objects=objects, words={})
+
+
+def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a kustomization, and of those that it builds on, that do more than to list and to patch."""
+    todo, seen = [folder], set[str]()
+    while todo:
+        folder = todo.pop()
+        named = [join(folder, name) for name in kustomization.NAMES if sources.is_file(join(folder, name))]
+        if folder in seen or not named:
+            continue
+        seen.add(folder)
+        root = _root(sources, named[0])
+        for entry in root.entries if isinstance(root, MappingNode) else ():
+            if entry.name not in _WRITTEN:
+                yield named[0], entry.name
+        below = (normpath(join(folder, text)) for text in kustomization.referred(root) if "://" not in text)
+        todo += [each for each in below if not each.startswith("..") and sources.is_folder(each)]
 
 
 def _left(sources: Sources, folder: str, used: set[str]) -> Iterable[Note]:
@@ -201,6 +228,22 @@ def _unused(krmfile: Krmfile, names: Iterable[str]) -> Iterable[Note]:
         )
     if krmfile.root.get("rules") is not None:
         yield Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,))
+
+
+def prose(sources: Sources, files: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the comments of files that bind nothing, by their places."""
+    return tuple(
+        (f"{sources.shown(file)}:{document.source.locate(each.start)[0]}", each.text)
+        for file in files
+        for document in parse_shared(sources.text(file), sources.memo)
+        for each in (*document.head, *document.tail, *find_comments(document))
+        if not _is_reference(each.text) and each.text.strip("# ")
+    )
+
+
+def _anchors(file: str) -> Note:
+    todo = "mark what repeats in the file of the base once more, with & and *"
+    return Note(LOST, "anchors, which are written out", todo, (file,))
 
 
 def documents(source: Source) -> list[Document]:
