@@ -161,7 +161,7 @@ def _taken(here: Workspace, folder: str) -> InputError:
 
 
 def _is_free(here: Workspace, folder: str) -> bool:
-    return not here.sources.list(folder)
+    return not any(here.sources.list(f"{root}{folder}") for root in here.roots)
 
 
 def _check(here: Workspace, variants: Sequence[Variant], files: Mapping[str, bytes], name: str) -> None:

@@ -35,6 +35,8 @@ from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 #: Builds a folder, given below the root, as kustomize does: YAML.
 Build = Callable[[str], bytes]
 
+#: A use case has a group and its own step; a folder of this name is no group.
+_GROUPED, _OVERLAYS = 2, "overlays"
 _FLAT = {"apiVersion", "kind", "resources", "namespace"}
 _WRITTEN = {*_FLAT, "bases", "components", "patches", "patchesStrategicMerge", "patchesJson6902"}
 _USED = (*kustomization.NAMES, KRMFILE)
@@ -90,11 +92,13 @@ def _holds(folder: str, other: str) -> bool:
 
 
 def _paths(folders: Sequence[str], prefix: str, name: str) -> dict[str, str]:
-    """Name use cases by their folders: below the prefix, or else below what all folders have in common."""
+    """Name use cases by their folders: below the prefix, or else below what all have in common but for two steps."""
     marked = {folder: f"/{folder}".rpartition(f"/{prefix}/")[2] for folder in folders}
     if not all(f"/{prefix}/" in f"/{folder}" for folder in folders):
-        common = commonpath(folders) if len(folders) > 1 else dirname(folders[0])
-        marked = {folder: folder.removeprefix(common).strip("/") or name for folder in folders}
+        common = commonpath(folders).split("/") if len(folders) > 1 else []
+        least = _GROUPED if common != [_OVERLAYS] else 1
+        skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
+        marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
     named = {folder: re.sub(r"[^a-z0-9/]+", "-", path.lower()) for folder, path in marked.items()}
     for folder, path in named.items():
         others = [other for other in folders if other != folder and f"{named[other]}/".startswith(f"{path}/")]
