@@ -100,6 +100,15 @@ def test_a_node_that_was_changed_in_the_cache_is_asked_for(channel: Switched, tm
     assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
 
 
+def test_no_more_is_kept_than_the_cache_may_have(channel: Switched, tmp_path: Path) -> None:
+    kept = Cache(tmp_path / "cache", limit=1000)
+    store = RememberedStore(channel, kept, print)
+    for key in channel.list(""):
+        store.get(key)
+    assert 0 < sum(kept.sizes()) < 1000 + 100 * len(kept.sizes())
+    assert len(kept.sizes()) < len(channel.list(""))
+
+
 def test_it_is_opened_to_read_only(channel: Switched, tmp_path: Path) -> None:
     store = remembered(channel, tmp_path)
     for write in (lambda: store.put("a", b""), lambda: store.swap("a", b"", None), lambda: store.remove("index/a")):

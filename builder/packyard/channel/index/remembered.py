@@ -33,6 +33,7 @@ class RememberedStore:
         self._store = store
         self._cache = cache
         self._tell = tell
+        self._room = cache.limit  # bytes that are kept, as the cache may be smaller than the channel
         self._error: UnavailableError | None = None
 
     @property
@@ -97,8 +98,10 @@ class RememberedStore:
         raise UnavailableError(Problem("is opened to read", file=self.address))
 
     def _keep(self, key: str, data: bytes) -> None:
-        with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
-            self._cache.put(self._place(key), data)
+        self._room -= len(data)
+        if self._room >= 0:
+            with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
+                self._cache.put(self._place(key), data)
 
     def _place(self, key: str) -> Digest:
         return Digest.of(f"{self._name}\n{key}".encode())
