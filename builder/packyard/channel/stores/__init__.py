@@ -6,7 +6,6 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -50,12 +49,8 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
     scheme, separator, _ = address.partition("://")
     if not separator:
         return DirectoryStore(Path(address), patience=patience)
-    opener = _OPENERS.get(scheme.lower())
-    if opener is None:
-        hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
-        raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
     try:
-        return opener(address, patience)
+        return _opened(scheme, address, patience)
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("obstore", "google"):
             raise
@@ -63,48 +58,33 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
         raise UnavailableError(Problem(f"what {scheme}:// needs is not installed", hint=hint)) from error
 
 
-def _file(address: str, patience: float) -> Store:
-    return DirectoryStore(_file_path(address), patience=patience)
+def _opened(scheme: str, address: str, patience: float) -> Store:
+    """Open a store; each kind is imported when it is wanted: some are slow."""
+    match scheme.lower():
+        case "file":
+            return DirectoryStore(_file_path(address), patience=patience)
+        case "http" | "https":
+            from packyard.channel.stores.http import HTTPStore
 
+            return HTTPStore(address, patience=patience)
+        case "s3":
+            from packyard.channel.stores.s3 import open_s3
 
-def _http(address: str, patience: float) -> Store:
-    from packyard.channel.stores.http import HTTPStore  # each kind is imported when it is wanted: some are slow
+            return open_s3(address, patience=patience)
+        case "az" | "azure":
+            from packyard.channel.stores.azure import open_azure
 
-    return HTTPStore(address, patience=patience)
+            return open_azure(address, patience=patience)
+        case "gs":
+            from packyard.channel.stores.gcs import GCSStore
 
+            return GCSStore(address, patience=patience)
+        case "oci" | "oci+http" | "oci+https":
+            from packyard.channel.stores.oci import OCIStore
 
-def _s3(address: str, patience: float) -> Store:
-    from packyard.channel.stores.s3 import open_s3
-
-    return open_s3(address, patience=patience)
-
-
-def _azure(address: str, patience: float) -> Store:
-    from packyard.channel.stores.azure import open_azure
-
-    return open_azure(address, patience=patience)
-
-
-def _gcs(address: str, patience: float) -> Store:
-    from packyard.channel.stores.gcs import GCSStore
-
-    return GCSStore(address, patience=patience)
-
-
-def _oci(address: str, patience: float) -> Store:
-    from packyard.channel.stores.oci import OCIStore
-
-    return OCIStore(address, patience=patience)
-
-
-_OPENERS: dict[str, Callable[[str, float], Store]] = {
-    "file": _file,
-    **dict.fromkeys(("http", "https"), _http),
-    "s3": _s3,
-    **dict.fromkeys(("az", "azure"), _azure),
-    "gs": _gcs,
-    **dict.fromkeys(("oci", "oci+http", "oci+https"), _oci),
-}
+            return OCIStore(address, patience=patience)
+    hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
+    raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
 
 
 def _file_path(address: str) -> Path:
