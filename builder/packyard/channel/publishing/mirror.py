@@ -1,7 +1,7 @@
 """Mirroring: bringing what a channel has into another one, for networks that do not reach it.
 
 The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. The index, and the
-records of what is yanked, are the other channel's own. What it has already is not copied again.
+records of what is yanked or closed, are the other channel's own. What it has already is not copied again.
 """
 
 from __future__ import annotations
@@ -156,14 +156,11 @@ def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> li
         if there and there.closed and not (here and here.closed):
             found.add(version)
     for package in listed.packages() if found else ():
-        found -= {entry.version for entry in package.entries if not _has(target, entry)}
+        wanted = [entry for entry in package.entries if entry.version in found]
+        copied = target.package(package.name) if wanted else None
+        tars = {(each.version, each.tar) for each in copied.entries} if copied else set()
+        found -= {entry.version for entry in wanted if (entry.version, entry.tar) not in tars}
     return sorted(found)
-
-
-def _has(target: Index, entry: IndexEntry) -> bool:
-    package = target.package(entry.name)
-    there = package.entries if package else ()
-    return any((each.version, each.tar) == (entry.version, entry.tar) for each in there)
 
 
 def image_list(references: Iterable[str]) -> bytes:
