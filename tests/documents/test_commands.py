@@ -42,7 +42,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str
     write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
     write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
     write(bin_dir / "kubectl", _KUBECTL)
-    if re.search(r"kustomize|render", typed):
+    if re.search(r"kustomize|render|packyard test", typed):
         (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
     if "kustomize-3.8.7" in typed:
         (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3"))

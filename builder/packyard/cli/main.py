@@ -30,6 +30,7 @@ VERBS = {
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
     "lint": ("lint", "report what is wrong with packages"),
+    "init": ("init", "begin a workspace for packages of your own"),
     "new": ("new", "write a new package of the workspace"),
     "parts": ("parts", "list the bases and overlays that packages can be made of"),
     "preview": ("preview", "print what a use case composes to, again at each save"),

@@ -138,10 +138,15 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         is_reached = key != "license" or fields.reach(named, key, named.value, named.value, sources)
         if key == "license" and is_reached and not sources.is_file(named.value):
             fields.fault(named, key, f"no file {named.value!r}")
-        if key == "prefix" and not all(map(_PREFIX_PART.fullmatch, workspace.prefix.split("/"))):
+        if key == "prefix" and not is_prefix(workspace.prefix):
             fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
     fields.done()
     return workspace
+
+
+def is_prefix(text: str) -> bool:
+    """Say whether use cases can lie there in a package."""
+    return all(map(_PREFIX_PART.fullmatch, text.split("/")))
 
 
 def find(start_dir: Path) -> Workspace | None:

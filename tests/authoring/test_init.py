@@ -1,0 +1,53 @@
+"""`packyard init`: a workspace that works at once, and nothing of what was there is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+import real
+import tiny
+from running import done
+
+
+def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
+    zoo = tmp_path / "zoo"
+    listed = done("init", zoo).splitlines()
+    assert [Path(file).is_file() for file in listed] == [True] * 6
+    for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("parts",)):
+        done(*verb, "--workspace", zoo)
+    done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
+    done("lint", "--workspace", zoo)
+    done("publish", "--workspace", zoo, "--version", "1.0.0", "--to", tmp_path / "channel")
+    assert (tmp_path / "channel/1.0.0/hello.tar.gz").is_file()
+
+
+def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
+    done("init", tmp_path, "--name", "models", "--prefix", "models/k8s")
+    recipes = real.REPOSITORY / "docs/recipes"
+    for file, recipe in ((".github/workflows/publish.yml", "github-actions.yml"), (".gitlab-ci.yml", "gitlab-ci.yml")):
+        assert (tmp_path / file).read_bytes() == (recipes / recipe).read_bytes()
+    (hook,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    assert hook["entry"] == "packyard lint"
+    described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
+    assert (described["name"], described["prefix"]) == ("models", "models/k8s")
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "LICENSE", "Ours.\n")
+    tiny.write(tmp_path / ".gitlab-ci.yml", "ours: {}\n")
+    assert ".gitlab-ci.yml: exists already" in tiny.refused("init", tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".gitlab-ci.yml", "LICENSE"]
+    (tmp_path / ".gitlab-ci.yml").unlink()
+    done("init", tmp_path)
+    assert (tmp_path / "LICENSE").read_text() == "Ours.\n"
+    assert "exists already" in tiny.refused("init", tmp_path)
+
+
+def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    code, _, said = tiny.run("init", tmp_path / "zoo", "--prefix", "../up")
+    assert (code, "words joined by slashes" in said) == (2, True)
+    tiny.write(tmp_path / "file", "")
+    assert "file" in tiny.refused("init", tmp_path / "file")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file"]
