@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,8 @@ from served import Cfg, Served, serving
 
 # Most programs in Go that run here are over at once; with less care for memory each takes a fifth less time.
 os.environ.setdefault("GOGC", "400")
+# What is started here can be interrupted, also where a shell has these tests in its background, and ^C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 #: What tests need that are no part of `make test-quick`: clusters, and programs that are not Python.
@@ -27,7 +30,7 @@ _NOT_QUICK = {
     "kubectl", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster",
     "nginx", "open_mpi", "other_pythons", "rclone", "registry2", "registry3", "registry_of_passwords",
     "registry_of_tokens", "registry_with_referrers", "registry_without_deletes", "served3", "served4", "served5",
-    "tar", "tarlist", "toxiproxy", "versitygw", "web_dir", "wget",
+    "served_kustomize3", "tar", "tarlist", "toxiproxy", "versitygw", "web_dir", "wget",
 }  # fmt: skip
 
 
@@ -87,6 +90,13 @@ def served4() -> Iterator[Served]:
 def served5() -> Iterator[Served]:
     with serving(real.pinned_program("kustomize-5-server")) as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def served_kustomize3(served3: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What shells that type many commands have for `kustomize3`: a program whose commands `served3` runs."""
+    with served3.program(tmp_path_factory.mktemp("served") / "kustomize") as program:
+        yield program
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
+from threading import Lock, Thread
+
+_PROGRAM = """\
+#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    with server.makefile("rw") as lines:
+        print(json.dumps([os.getcwd(), sys.argv[1:]]), file=lines, flush=True)
+        code, stdout, stderr = json.loads(lines.readline())
+sys.stdout.write(stdout)
+sys.stderr.write(stderr)
+sys.exit(code)
+"""
 
 
 class Served:
@@ -20,10 +36,14 @@ class Served:
         self.name = program.name
         self._program = program
         self._printed = [folder / "stdout", folder / "stderr"]
+        self._turn = Lock()
         self._start()
 
     def __call__(self, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        words = [str(argument) for argument in arguments]
+        with self._turn:
+            return self._run([str(argument) for argument in arguments], cwd)
+
+    def _run(self, words: list[str], cwd: Path | None) -> subprocess.CompletedProcess[str]:
         print(
             json.dumps({"directory": str(cwd or Path.cwd()), "arguments": words}), file=self._process.stdin, flush=True
         )
@@ -43,6 +63,29 @@ class Served:
         process = self(*arguments, cwd=cwd)
         assert process.returncode == 0, f"{process.args}: {process.stdout}{process.stderr}"
         return process.stdout
+
+    @contextmanager
+    def program(self, file: Path) -> Iterator[Path]:
+        """Have a program at ``file`` as long as the block runs, which has the commands of shells run here."""
+        served = self
+
+        class Handler(StreamRequestHandler):
+            def handle(self) -> None:
+                cwd, words = json.loads(self.rfile.readline())
+                done = served(*words, cwd=Path(cwd))
+                self.wfile.write(json.dumps([done.returncode, done.stdout, done.stderr]).encode() + b"\n")
+
+        address = str(self._printed[0].with_name(f"{id(Handler)}"))  # short: a socket's name has a limit
+        with ThreadingUnixStreamServer(address, Handler) as server:
+            thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+            thread.start()
+            file.write_text(_PROGRAM.format(python=sys.executable, address=address))
+            file.chmod(0o755)
+            try:
+                yield file
+            finally:
+                server.shutdown()
+                thread.join()
 
     def stop(self) -> None:
         self._process.communicate()

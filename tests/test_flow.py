@@ -61,9 +61,9 @@ done
 
 
 @pytest.fixture
-def bin_dir(tmp_path: Path, kustomize3: Path, wget: Path, curl: Path, tar: Path) -> Path:
+def bin_dir(tmp_path: Path, served_kustomize3: Path, wget: Path, curl: Path, tar: Path) -> Path:
     """What the users have installed: kustomize is 3.8.7."""
-    return programs_dir(tmp_path / "bin", {"kustomize": kustomize3, "wget": wget, "curl": curl, "tar": tar})
+    return programs_dir(tmp_path / "bin", {"kustomize": served_kustomize3, "wget": wget, "curl": curl, "tar": tar})
 
 
 def shell(script: str, bin_dir: Path, cwd: Path) -> str:

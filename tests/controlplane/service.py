@@ -40,7 +40,8 @@ _PATIENCE = 180  # seconds; a start takes three
 
 def main(service: str, folder: Path) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    os.environ.pop("GOGC", None)  # for programs that are over at once; these here stay
+    # What goes on for minutes has some memory for less collecting of garbage.
+    os.environ.update(GOGC="400", GOMEMLIMIT="1536MiB")
     with ExitStack() as programs:
         _SERVICES[service](folder, programs)
         unused = shared.offer(folder)
@@ -74,7 +75,7 @@ def start_api(folder: Path, programs: ExitStack) -> None:
     """Run them with the definitions of custom resources."""
     start_bare(folder, programs)
     api = Api(folder)
-    definitions = [item for item in _manifests() if item["kind"] == "CustomResourceDefinition"]
+    definitions = _manifests("CustomResourceDefinition")
     for item in definitions:
         api.create(item).expect_done()
     wait(lambda: [str(item["metadata"]) for item in definitions if not _is_established(api, item)])
@@ -125,7 +126,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start_trainer(folder, programs, api, certificates)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
-    stages.write_text(yaml.safe_dump_all([item for item in _manifests() if item["kind"] == "Stage"]))
+    stages.write_text(yaml.safe_dump_all(_manifests("Stage")))
     port = programs.enter_context(_port())
     flags = [
         *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterPortForward"),
@@ -220,9 +221,10 @@ def _has(item: Object, condition: str) -> bool:
     return any(each["type"] == condition and each["status"] == "True" for each in conditions)
 
 
-def _manifests() -> list[Object]:
+def _manifests(kind: str) -> list[Object]:
     texts = (file.read_bytes() for file in sorted(MANIFESTS.glob("*.yaml")))
-    return [item for text in texts for item in yaml.load_all(text, Loader=yaml.CSafeLoader)]
+    of_kind = (text for text in texts if f"kind: {kind}\n".encode() in text)
+    return [item for text in of_kind for item in yaml.load_all(text, Loader=yaml.CSafeLoader)]
 
 
 def _start(programs: ExitStack, folder: Path, program: Path, *flags: str) -> subprocess.Popen[bytes]:

@@ -26,7 +26,7 @@ from packyard.setters.change import change_setters
 from running import COMMAND, environment
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
-PLACES = 3  # of each kind, command and way, where not all are tried
+PLACES = 2  # of each kind, command and way, where not all are tried
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EPERM, errno.EACCES, errno.EROFS)
 MINE = b"# mine\n"
 

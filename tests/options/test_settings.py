@@ -13,6 +13,7 @@ import optioned
 import reading
 import tiny
 from running import inside
+from served import Cfg
 
 KRMFILE = f"{optioned.OPTIONS}/Krmfile"
 
@@ -47,28 +48,28 @@ def value(root: Path, name: str) -> str:
     return found[1]
 
 
-def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, kustomize3: Path) -> None:
+def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg3: Cfg) -> None:
     done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
     theirs = tmp_path / "theirs"
     shutil.copytree(root, theirs)
     for name, text in (("QUEUE_NAME", "team-a"), ("SPREAD_ELSE", "DoNotSchedule"), ("S3_BUCKET", "b-1")):
         done("set", "../../options", f"{name}={text}", cwd=root / optioned.MULTI)
-        subprocess.run([kustomize3, "cfg", "set", "../../options", name, text], cwd=theirs / optioned.MULTI, check=True)
+        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
     assert reading.files(root) == reading.files(theirs)
     done("set", ".", "QUEUE_NAME=team-b", "SPREAD_ELSE=ScheduleAnyway", cwd=root / optioned.MULTI)
     for name, text in (("QUEUE_NAME", "team-b"), ("SPREAD_ELSE", "ScheduleAnyway")):
-        subprocess.run([kustomize3, "cfg", "set", "../../options", name, text], cwd=theirs / optioned.MULTI, check=True)
+        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
     assert reading.files(root) == reading.files(theirs)
 
 
 def test_at_the_packages_root_options_are_a_directory_of_its_own_as_for_kustomize(
-    root: Path, tmp_path: Path, kustomize3: Path
+    root: Path, tmp_path: Path, cfg3: Cfg
 ) -> None:
     theirs = tmp_path / "theirs"
     shutil.copytree(root, theirs)
     for name, text in (("QUEUE_NAME", "team-a"), ("PVC_NAME", "disk")):
         done("set", ".", name, text, "-R", cwd=root)
-        subprocess.run([kustomize3, "cfg", "set", ".", name, text, "-R"], cwd=theirs, check=True)
+        cfg3.done("set", ".", name, text, "-R", cwd=theirs)
     assert reading.files(root) == reading.files(theirs)
 
 

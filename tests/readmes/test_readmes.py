@@ -51,9 +51,9 @@ DATASETS = {
 
 
 @pytest.fixture
-def bin_dir(kustomize3: Path, tmp_path: Path) -> Path:
+def bin_dir(served_kustomize3: Path, tmp_path: Path) -> Path:
     """A directory for PATH, in which kustomize is 3.8.7."""
-    return programs_dir(tmp_path / "bin", {"kustomize": kustomize3, "python3": Path(sys.executable)})
+    return programs_dir(tmp_path / "bin", {"kustomize": served_kustomize3, "python3": Path(sys.executable)})
 
 
 @each_package
