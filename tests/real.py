@@ -8,12 +8,14 @@ other there first, then on PATH. The fixtures of the same names are in ``conftes
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -135,6 +137,18 @@ def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
 def other_pythons() -> list[Path]:
     """Return the interpreters of `find_other_pythons`, at least one."""
     return find_other_pythons() or absent("a second CPython", remedy="install another minor version, 3.10 or newer")
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that is free, and that the system gives to nobody before a program listens there.
+
+    It is none of those that connections get, of which other tests open many at any moment.
+    """
+    for port in random.SystemRandom().sample(range(10_000, 30_000), 100):
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 @contextmanager

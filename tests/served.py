@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -91,9 +92,9 @@ class Served:
         self._process.communicate()
 
     def _start(self) -> None:
-        self._process = subprocess.Popen(
-            [self._program, *self._printed], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        command, pipe = [self._program, *self._printed], subprocess.PIPE
+        thrifty = {**os.environ, "GOGC": "off", "GOMEMLIMIT": "256MiB"}  # garbage is collected when it is so much
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=thrifty)
 
 
 class Cfg:

@@ -90,7 +90,7 @@ def build(
             "--no-cache",
         ],
         cwd=checkout,
-        env={**clean, "PYTHONPATH": str(checkout / "builder"), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
+        env={**clean, "PYTHONPATH": str(checkout / "builder"), **(env or {})},
         capture_output=True,
         text=True,
     )

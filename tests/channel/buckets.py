@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from packyard.channel.stores import Store, open_store
+from real import free_port
 
 BUCKET = "models"
 ACCESS_KEY, SECRET_KEY = "test-access-key", "test-secret-key"
@@ -186,7 +187,8 @@ class Proxy:
         try:
             yield
         finally:
-            self.toxiproxy.ask("DELETE", f"/proxies/{self.name}/toxics/{kind}")
+            with self.down():  # or it answers 503, as long as it writes to a client that has left
+                self.toxiproxy.ask("DELETE", f"/proxies/{self.name}/toxics/{kind}")
 
     @contextmanager
     def down(self) -> Iterator[None]:
@@ -204,13 +206,6 @@ def toxiproxy(program: Path) -> Iterator[Toxiproxy]:
     port = free_port()
     with _running([program, "-host", "127.0.0.1", "-port", port], port):
         yield Toxiproxy(f"http://127.0.0.1:{port}")
-
-
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 @contextmanager

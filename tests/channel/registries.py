@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 import urllib.error
@@ -10,6 +9,8 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from real import free_port
 
 CONFIGURATION = """\
 version: 0.1
@@ -22,7 +23,7 @@ http: {{addr: "{host}"}}
 @contextmanager
 def distribution(program: Path, folder: Path, *, deletes: bool = True, more: str = "", host: str = "") -> Iterator[str]:
     """Run a distribution registry, version 2 or 3, and yield its host and port; ``more`` is more configuration."""
-    host = host or _free()
+    host = host or f"127.0.0.1:{free_port()}"
     text = CONFIGURATION.format(folder=folder / "data", host=host, deletes="true" if deletes else "false")
     (folder / "config.yml").write_text(text + more)
     with _running([program, "serve", folder / "config.yml"], host):
@@ -32,14 +33,9 @@ def distribution(program: Path, folder: Path, *, deletes: bool = True, more: str
 @contextmanager
 def with_referrers(program: Path) -> Iterator[str]:
     """Run a registry that has the referrers API, and yield its host and port."""
-    host = _free()
+    host = f"127.0.0.1:{free_port()}"
     with _running([program, host], host):
         yield host
-
-
-def _free() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
 
 
 @contextmanager

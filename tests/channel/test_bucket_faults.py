@@ -439,7 +439,7 @@ def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(
 def test_a_server_that_is_killed_and_started_again_has_all_that_it_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program, port = real.pinned_program("versitygw"), buckets.free_port()
+    program, port = real.pinned_program("versitygw"), real.free_port()
     for name, value in buckets.s3_environment(f"http://127.0.0.1:{port}").items():
         monkeypatch.setenv(name, value)
     store, confirmed = open_store(f"s3://{BUCKET}/zoo", patience=10), {}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import tarfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from readmes.internet import Internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.world import World, log_line
+from real import free_port
 from served import Served
 
 #: What a sentence means that leaves a word out, or has one in capitals in its place; where a use case has to be named.
@@ -57,7 +57,7 @@ class Visit:
             "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
         }
         (folder / ".curlrc").write_text("silent\nshow-error\nfail-with-body\n")
-        port = _free_port()
+        port = free_port()
         words = {
             "ml": self.world.namespace,
             "8501:8501": f"{port}:8501",
@@ -129,9 +129,3 @@ class Visit:
         names = self.world.names_of_pods()
         with self.reader.beside(command, lambda output: any(log_line(name, "") in output for name in names)):
             pass
-
-
-def _free_port() -> int:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        return int(holder.getsockname()[1])
