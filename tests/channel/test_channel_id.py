@@ -187,16 +187,6 @@ def test_what_has_no_id_says_nothing_in_a_channel_that_has_one(one: DirectorySto
         reindex(one, keys=[KEY])
 
 
-def test_a_memory_that_has_no_id_yet_is_read(one: DirectoryStore, tmp_path: Path) -> None:
-    memory = Memory(file=tmp_path / "memory.json")
-    stored.read(one, TRUST, memory)
-    kept = json.loads(memory.file.read_bytes())
-    assert kept.pop("channel") == ONE
-    memory.file.write_text(json.dumps(kept))
-    publish(one, [bundle("t5")], keys=[KEY], memory=memory)
-    assert memory.read().channel == ONE
-
-
 @pytest.mark.parametrize("act", [lambda old: yank(old, "bert@1.10", "diverges"), lambda old: close(old, "1.10")])
 def test_a_channel_of_packyard_0_1_0_gets_an_id_with_its_first_head(
     tmp_path: Path, act: Callable[[DirectoryStore], object]

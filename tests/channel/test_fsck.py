@@ -51,7 +51,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     """Return the SBOM and the provenance of a bundle that was made here."""
     (made,) = (each for each in (*BUNDLES, *MORE) if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
-    proved = Provenance.of(made, {"a": Digest.of(b"")}, None, file=entry.digest, sbom=described)
+    proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described)
     return {
         sbom.key(entry.name, entry.version): described,
         provenance.key(entry.name, entry.version): proved.to_bytes([KEY]),

@@ -75,7 +75,7 @@ def test_says_nothing_of_when_and_where() -> None:
 
 def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
     published = compressed_otherwise(BERT)
-    made = Provenance.of(BERT, INPUTS, REVISION, file=Digest.of(published.data))
+    made = Provenance.of(published, INPUTS, REVISION)
     assert verify_bundle(published, made.to_bytes([KEY]), TRUST, what="x").signers == (KEY.public.id,)
 
 

@@ -16,9 +16,8 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.publishing.upload import Attest, Packed
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import SigningKey
-from packyard.channel.trust.provenance import Provenance, Source
+from packyard.channel.trust.provenance import Provenance
 from packyard.cli import fanout, output, sources
-from packyard.digest import Digest
 from packyard.source import revision
 from packyard.source.workspace import Workspace
 
@@ -42,16 +41,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
 
     def said(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        made = Provenance(
-            name=entry.name,
-            version=entry.version,
-            file=entry.digest,
-            tar=entry.tar,
-            inputs=inputs,
-            source=Source.of(at, inputs) if at else None,
-            libraries=libraries,
-            sbom=Digest.of(described),
-        )
+        made = Provenance.of(entry, inputs, at, sbom=described, libraries=libraries)
         name = (entry.name, entry.version)
         return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
 

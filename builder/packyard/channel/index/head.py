@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from packyard.bundle import record
-from packyard.bundle.record import FaultError, Record
+from packyard.bundle.record import FaultError, Record, checked, known, list_of
 from packyard.channel.index.tree import Node
 from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
@@ -140,6 +140,18 @@ def links(number: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A head by its number and digest, with the id of its channel, and the file that says so; number 0 is none."""
+
+    number: int = field(default=0, metadata=known(record.size))
+    digest: Digest = field(default=_NONE, metadata=known(record.digest))
+    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    revoked: tuple[str, ...] = field(default=(), metadata=known(list_of(record.digest)))
+    extra: Mapping[str, object] = field(default_factory=dict)
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What a client remembers of a channel: the last head that it saw, in a file of its own."""
 
@@ -152,42 +164,19 @@ class Memory:
         name = str(self.file)
         try:
             data = regular.read(self.file, limit=LIMIT)
-            return replace(record.parse(data, Remembered.take, kind="RememberedHead", file=name), file=name)
+            found = record.parse(data, lambda fields: fields.take_all(Remembered), kind="RememberedHead", file=name)
+            return replace(found, file=name)
         except IntegrityError as error:
             hint = "remove the file to forget what this channel had"
             raise IntegrityError(*(Problem(each.message, file=name, hint=hint) for each in error.problems)) from error
 
     def write(self, head: Head) -> None:
         """Remember a head; a file that cannot be written is no reason to fail."""
-        known = {"number": head.number, "digest": head.digest, "channel": head.channel, "revoked": list(head.revoked)}
-        data = record.to_bytes({"apiVersion": record.API_VERSION, "kind": "RememberedHead", **known})
+        said = Remembered(number=head.number, digest=head.digest, channel=head.channel, revoked=head.revoked)
+        fields = {"apiVersion": record.API_VERSION, "kind": "RememberedHead", **record.document(said)}
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            atomic.write(str(self.file), data, mode=0o644, durable=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
-    """A head by its number and digest, and the file that says so; number 0 is none.
-
-    ``channel`` is the id that the channel had, or None where an older packyard remembered the head.
-    """
-
-    number: int = 0
-    digest: Digest = _NONE
-    channel: str | None = None
-    revoked: tuple[str, ...] = ()
-    file: str = ""
-
-    @classmethod
-    def take(cls, fields: Record) -> Remembered:
-        """Take the fields of the memory's file."""
-        return cls(
-            number=fields.take("number", record.size),
-            digest=fields.take("digest", record.digest),
-            channel=fields.take("channel", record.checked(check_id)) if "channel" in fields else None,
-            revoked=fields.take("revoked", record.list_of(record.digest)),
-        )
+            atomic.write(str(self.file), record.to_bytes(fields), mode=0o644, durable=False)
 
 
 def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Head | None:
@@ -204,7 +193,7 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
         if known.number:
             raise _older(store, known, "the channel has no head any more")
         return None
-    if (begin and begin.channel != head.channel) or known.channel not in (None, head.channel):
+    if (begin and begin.channel != head.channel) or (known.number and known.channel != head.channel):
         problem = f"has the head {head.number} of another channel"
         hint = f"{_ASK}; if its index was made anew, remove {known.file}" if known.file else _ASK
         raise IntegrityError(Problem(problem, file=store.address, hint=hint))

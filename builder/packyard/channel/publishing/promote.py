@@ -17,7 +17,7 @@ from packyard.channel.publishing.publish import Status, publish
 from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
-from packyard.errors import ConflictError, InputError, IntegrityError, Problem
+from packyard.errors import ConflictError, InputError, Problem
 
 
 def promote(
@@ -74,12 +74,10 @@ def _entry(listed: Index, text: str) -> IndexEntry:
 
 def known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which has to be about this file."""
-    proof = provenance.key(entry.name, entry.version)
-    both = (sbom.key(entry.name, entry.version), proof)
-    there = ((key, get_or_none(source, key, limit=provenance.LIMIT)) for key in both)
-    found = {key: data for key, data in there if data is not None}
-    if proof in found:
-        provenance.open(found[proof], trusted, file=proof)[0].check(entry, file=proof)
-    elif trusted.is_required:
-        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=proof))
-    return found
+    described = sbom.key(entry.name, entry.version)
+    proof = provenance.check_beside(source, entry, trusted)
+    found = {
+        described: get_or_none(source, described, limit=provenance.LIMIT),
+        provenance.key(entry.name, entry.version): proof,
+    }
+    return {key: data for key, data in found.items() if data is not None}

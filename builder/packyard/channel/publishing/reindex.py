@@ -148,21 +148,10 @@ def read(store: Store, name: str, version: str, channel: str, trusted: Trust) ->
     if (bundle.manifest.name, bundle.manifest.version) != (name, version):
         problem = f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}"
         raise IntegrityError(Problem(problem, file=place))
-    _check_provenance(store, bundle, trusted)
+    provenance.check_beside(store, bundle, trusted)
     entry = IndexEntry.of(bundle)
     yanked = yank.read(store, entry, channel, trusted)
     return replace(entry, yanked=yanked.reason) if yanked else entry
-
-
-def _check_provenance(store: Store, bundle: Bundle, trusted: Trust) -> None:
-    place = provenance.key(bundle.manifest.name, bundle.manifest.version)
-    data = provenance.get(store, bundle.manifest.name, bundle.manifest.version)
-    if data is None:
-        if trusted.is_required:
-            raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=place))
-        return
-    made, _ = provenance.open(data, trusted, file=place)
-    made.check(bundle, file=place)
 
 
 def _packages(

@@ -26,7 +26,6 @@ from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
 if TYPE_CHECKING:
-    from packyard.bundle.bundle import Bundle
     from packyard.channel.trust.keys import SigningKey, Trust
     from packyard.source.revision import Revision
 
@@ -80,23 +79,21 @@ class Provenance:
     @classmethod
     def of(
         cls,
-        bundle: Bundle,
+        bundle: Identified,
         inputs: Mapping[str, Digest],
         revision: Revision | None,
         *,
-        file: Digest | None = None,
         sbom: bytes | None = None,
         libraries: Mapping[str, str] | None = None,
     ) -> Provenance:
-        """Describe a bundle that was made here, by this packyard, from these files.
+        """Describe a published bundle that was made here, by this packyard, from these files.
 
-        ``file`` is the digest of the file that is published, if that is the same tar compressed differently. To ask for
-        the versions of ``libraries`` takes time; who describes many bundles does so once.
+        To ask for the versions of ``libraries`` takes time; who describes many bundles does so once.
         """
         return cls(
-            name=bundle.manifest.name,
-            version=bundle.manifest.version,
-            file=file or Digest.of(bundle.data),
+            name=bundle.name,
+            version=bundle.version,
+            file=bundle.digest,
             tar=bundle.tar,
             inputs=inputs,
             source=Source.of(revision, inputs) if revision else None,
@@ -161,6 +158,17 @@ def key(name: str, version: str) -> str:
 def get(store: Store, name: str, version: str) -> bytes | None:
     """Return the envelope beside a bundle in a channel, or None if there is none."""
     return get_or_none(store, key(name, version), limit=LIMIT)
+
+
+def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
+    """Return what `get` does; it must be about this bundle, and be there where a signature is required."""
+    file = key(bundle.name, bundle.version)
+    data = get(store, bundle.name, bundle.version)
+    if data is not None:
+        open(data, trusted, file=file)[0].check(bundle, file=file)
+    elif trusted.is_required:
+        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
+    return data
 
 
 def installed_libraries() -> dict[str, str]:
