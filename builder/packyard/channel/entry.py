@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from packyard.bundle import record, reference
 from packyard.bundle.record import checked, known, list_of, map_of, text
@@ -18,24 +18,8 @@ _README = "README.md"
 _DESCRIPTION = 300  # characters
 
 
-class Identified(Protocol):
-    """A bundle by its name, its version, and the digests of its tar and its file."""
-
-    @property
-    def name(self) -> str:
-        """The package's name."""
-
-    @property
-    def version(self) -> str:
-        """The package's version."""
-
-    @property
-    def tar(self) -> Digest:
-        """The digest of the uncompressed tar."""
-
-    @property
-    def digest(self) -> Digest:
-        """The digest of the ``.tar.gz``."""
+#: What has a name, a version, and the digests of its tar and its file.
+Identified: TypeAlias = "IndexEntry | Bundle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
