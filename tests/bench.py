@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 from unittest import mock
 
+import bench_authoring
 import bench_catalogue
 import bench_get
 import bench_publish
@@ -99,6 +100,7 @@ def measure(folder: Path) -> None:
     )
     measure_large(folder)
     bench_get.measure(folder, min(RUNS, 5))
+    bench_authoring.measure(folder, runs=min(RUNS, 5))
     bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
     bench_publish.measure(folder / "publish", COPIES, min(RUNS, 3))
 
