@@ -51,7 +51,8 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
 
     def open_at(kind: str, url: str, *, patience: float = 20, attempts: int = 2) -> Store:
         monkeypatch.setattr(bucket, "_ATTEMPTS", attempts)
-        monkeypatch.setattr(transfer, "_WAITS", transfer._WAITS[:attempts])
+        monkeypatch.setattr(bucket, "_PAUSE", 0.01)
+        monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1)[:attempts])
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
@@ -86,11 +87,11 @@ FAULTS: dict[str, tuple[Script, str]] = {
     "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403"),
     "no login": (lambda _: [answer(status=b"401 Who")], r"access denied \(HTTP 401"),
     "busy": (
-        lambda _: [answer(b"", b"Retry-After: 1", status=b"503 Slow Down")],
+        lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")],
         r"server is busy \(HTTP 503.*try again",
     ),
     "too many": (
-        lambda _: [answer(b"", b"Retry-After: 1", status=b"429 Many")],
+        lambda _: [answer(b"", b"Retry-After: 0", status=b"429 Many")],
         r"server is busy \(HTTP 429.*try again",
     ),
     "breaks": (lambda _: [answer(status=b"500 Oh")], "the server answers HTTP 500"),

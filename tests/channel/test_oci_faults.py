@@ -19,7 +19,7 @@ import real
 from channel import registries
 from channel.buckets import BucketServer, Proxy, Toxiproxy
 from channel.servers import Script, answer, answering, for_ever, slowly
-from packyard.channel.stores import NotFoundError, Store
+from packyard.channel.stores import NotFoundError, Store, transfer
 from packyard.channel.stores.oci import OCIStore
 from packyard.digest import Digest
 from packyard.errors import ConflictError, PackyardError, UnavailableError
@@ -64,7 +64,8 @@ FAULTS: dict[str, tuple[Script, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_call_ends_in_time_and_says_why(fault: str) -> None:
+def test_each_call_ends_in_time_and_says_why(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1))
     script, says = FAULTS[fault]
     patience = 0.7 if "in time" in says else 20
     with answering(script) as server:
