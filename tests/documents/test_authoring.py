@@ -9,48 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+import everyfield
 import real
 from documents import pages
 from packyard.build import assemble
-from packyard.bundle import lock
-from packyard.bundle.lock import Lock, Pin
 from packyard.errors import InputError
-from packyard.source import library, package, workspace
+from packyard.source import package, workspace
 from packyard.source.fields import Fields
 from packyard.work.memo import Memo
 
 PAGE = (pages.DOCS / "authoring.md").read_text("utf-8")
-WORKSPACE = """
-apiVersion: packyard/v1
-kind: Workspace
-name: all
-prefix: use-cases
-license: LICENSE
-kubernetes: ["1.34"]
-libraries:
-- {name: bundle, version: "1", from: https://channel.example}
-- {path: parts}
-- {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
-moved: {OLD: NEW}
-"""
-PACKAGE = """
-apiVersion: packyard/v1
-kind: Package
-model: {name: m, framework: f, category: c, precision: p, mode: training}
-setters: {A: "1"}
-moved: {OLD: NEW}
-useCases:
-  NAME:
-    base: part
-    storage: [part]
-    programs: [part]
-    setters: {B: "2"}
-    patches:
-    - patches/a.yaml
-    - path: patches/a.yaml
-      target: {group: g, version: v, kind: K, name: n, namespace: s, labelSelector: a=b, annotationSelector: a=b}
-    - {patch: "{kind: ConfigMap, metadata: {name: x}}"}
-"""
 
 
 def documented() -> Iterator[tuple[str, str, str]]:
@@ -64,27 +32,7 @@ def documented() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace whose files have every field."""
-    write(tmp_path / "packyard.yaml", WORKSPACE)
-    write(tmp_path / "LICENSE", "free")
-    pins = {name: _copy_of_library(tmp_path / "libraries" / name) for name in ("bundle", "parts", "repository")}
-    lock.write(tmp_path / "packyard.lock", Lock(libraries=pins))
-    for folder in ("bases", "overlays/storage", "overlays/programs"):
-        (tmp_path / folder / "part").mkdir(parents=True)
-    write(tmp_path / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
-    write(tmp_path / "packages/all/patches/a.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
-    return tmp_path
-
-
-def _copy_of_library(folder: Path) -> Pin:
-    write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
-    digest = library.digest(folder.name, folder)
-    return Pin(version="1", channel="", tar=digest, digest=digest)
-
-
-def write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
+    return everyfield.workspace(tmp_path)
 
 
 def test_the_table_has_every_field_that_is_read_and_no_other(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +57,7 @@ def test_what_the_table_calls_required_is_required(file: str, field: str, requir
     above, _, key = field.replace("NAME", "name").rpartition(".")
     for each in below(content, above.split(".") if above else []):
         each.pop(key, None)
-    write(path, yaml.safe_dump(content))
+    path.write_text(yaml.safe_dump(content))
     try:
         package.read(workspace.read(root), "all")
     except InputError:

@@ -61,7 +61,7 @@ class Fields:
                 self.fault(self._get(key), key, f"must be {wanted}, not {found!r}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Ask for a scalar, as it is written; required unless there is a default."""
+        """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
         node = self._get(key)
         if node is None:
             if default is None:
@@ -70,6 +70,8 @@ class Fields:
         if not isinstance(node, Scalar):
             self.fault(node, key, "must be a text")
             return ""
+        if default is None and not node.value:
+            self.fault(node, key, "is empty")
         return node.value
 
     def texts(self, key: str) -> list[str]:

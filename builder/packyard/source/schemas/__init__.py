@@ -1,0 +1,14 @@
+"""The JSON Schemas of package.yaml, packyard.yaml and Krmfiles: files beside this, which tests/json_schemas.py makes
+from the code that reads those. A schema knows a file by itself; which parts there are, only the reader does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NAMES = ("package", "workspace", "krmfile")
+
+
+def read(name: str) -> bytes:
+    """Return one of the schemas."""
+    return Path(__file__).with_name(f"{name}.json").read_bytes()

@@ -1,0 +1,62 @@
+"""A workspace whose packyard.yaml and package.yaml have every field, in every form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tiny
+from packyard.bundle import lock
+from packyard.bundle.lock import Lock, Pin
+from packyard.source import library
+
+WORKSPACE = """
+apiVersion: packyard/v1
+kind: Workspace
+name: all
+prefix: use-cases
+license: LICENSE
+kubernetes: ["1.34"]
+libraries:
+- builtin
+- {name: bundle, version: "1", from: https://channel.example}
+- {path: parts}
+- {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
+moved: {OLD: NEW}
+"""
+PACKAGE = """
+apiVersion: packyard/v1
+kind: Package
+model: {name: m, framework: f, category: c, precision: p, mode: training}
+setters: {A: "1"}
+moved: {OLD: NEW}
+useCases:
+  NAME:
+    base: part
+    storage: [part]
+    programs: [part]
+    setters: {B: "2"}
+    patches:
+    - patches/a.yaml
+    - path: patches/a.yaml
+      target: {group: g, version: v, kind: K, name: n, namespace: s, labelSelector: a=b, annotationSelector: a=b}
+    - {patch: "{kind: ConfigMap, metadata: {name: x}}"}
+"""
+
+
+def workspace(root: Path) -> Path:
+    """Write it."""
+    tiny.write(root / "packyard.yaml", WORKSPACE)
+    tiny.write(root / "LICENSE", "free")
+    pins = {name: _copy_of_library(root / "libraries" / name) for name in ("bundle", "parts", "repository")}
+    lock.write(root / "packyard.lock", Lock(libraries=pins))
+    for folder in ("bases", "overlays/storage", "overlays/programs"):
+        (root / folder / "part").mkdir(parents=True)
+    tiny.write(root / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
+    tiny.write(root / "packages/all/patches/a.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
+    return root
+
+
+def _copy_of_library(folder: Path) -> Pin:
+    tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
+    digest = library.digest(folder.name, folder)
+    return Pin(version="1", channel="", tar=digest, digest=digest)
