@@ -112,6 +112,10 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
         from packyard.cli.completion import SHELLS
 
         yield from SHELLS
+    elif verb == "schema":
+        from packyard.source.schemas import NAMES
+
+        yield from NAMES
     elif verb == "keys" and not before:
         from packyard.cli.keys import ACTIONS
 
