@@ -14,7 +14,7 @@ import pytest
 
 import real
 import sample
-from channel.examples import OvertakenStore, WatchedStore, add_to_index, bundle, entry, lose_index
+from channel.examples import OvertakenStore, WatchedStore, add_to_index, bundle, entry, large_bundle, lose_index
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import head, lease, nodes, pending, stored
@@ -210,6 +210,14 @@ def test_the_entries_of_a_channel_are_not_held_in_memory(tmp_path: Path) -> None
     watched = WatchedStore(tmp_path, IndexEntry)
     assert [each.key for each in fsck.check(watched)] == ["1.0/b7.tar.gz"]
     assert watched.most < 5
+
+
+def test_a_bundle_of_any_size_that_is_got_is_sound(tmp_path: Path) -> None:
+    made = large_bundle()
+    assert len(made.data) > LIMIT
+    publish(DirectoryStore(tmp_path), [made])
+    assert list(fsck.check(DirectoryStore(tmp_path))) == []
+    assert reindex(DirectoryStore(tmp_path))[0].entries == (IndexEntry.of(made),)
 
 
 # An index that is made again.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from packyard.bundle import reference
+from packyard.bundle.archive import LIMITS
 from packyard.bundle.bundle import Bundle
 from packyard.channel import checksum
 from packyard.channel.entry import IndexEntry, bundle_key
@@ -142,7 +143,7 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
     """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
     place, line = f"{version}/{name}.tar.gz", checksum.key(name, version)
-    data = store.get(place)
+    data = store.get(place, limit=LIMITS.packed_size)
     checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
     bundle = Bundle.open(data, what=place)
     if (bundle.manifest.name, bundle.manifest.version) != (name, version):
