@@ -54,6 +54,11 @@ def secret(prompt: str) -> str | None:
     return getpass(prompt, sys.stderr) if sys.stdin.isatty() else None
 
 
+def on_terminal() -> bool:
+    """Say whether results are printed on a terminal."""
+    return sys.stdout.isatty()
+
+
 def can_ask() -> bool:
     """Say whether there is somebody at a terminal to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()

@@ -6,7 +6,6 @@ After a save only the difference is printed.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     for file, data in view.files.items():
         output.data(f"# {file}\n".encode() + data + b"---\n")
     _tell(view)
-    if arguments.once or not sys.stdout.isatty():
+    if arguments.once or not output.on_terminal():
         return 1 if view.problems else 0
     output.note(f"waiting for changes of {arguments.name} {path}; Ctrl-C ends")
     with suppress(KeyboardInterrupt):
