@@ -96,6 +96,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "undo": run("undo", use_case),
         "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
+        "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "impact": run("impact", *changed(tmp_path)),
         "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }
@@ -114,6 +115,11 @@ def changed(folder: Path) -> tuple[str, Path]:
         subprocess.run([real.program("git"), "-C", str(root), *words], check=True, capture_output=True)
     tiny.replace(root / "bases/one/cm.yaml", '"1"', '"2"')
     return "--workspace", root
+
+
+def new(folder: Path) -> Path:
+    packyard("init", folder / "zoo")
+    return folder / "zoo"
 
 
 def broken(folder: Path) -> Path:
