@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import yaml
@@ -14,7 +17,7 @@ from running import done
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     listed = done("init", zoo).splitlines()
-    assert [Path(file).is_file() for file in listed] == [True] * 6
+    assert [Path(file).is_file() for file in listed] == [True] * 10
     for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("parts",)):
         done(*verb, "--workspace", zoo)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
@@ -32,6 +35,18 @@ def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
     assert hook["entry"] == "packyard lint"
     described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
     assert (described["name"], described["prefix"]) == ("models", "models/k8s")
+
+
+def test_editors_know_the_files_by_their_schemas(tmp_path: Path) -> None:
+    done("init", tmp_path)
+    done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", tmp_path)
+    known = json.loads((tmp_path / ".vscode/settings.json").read_text())["yaml.schemas"]
+    for schema, pattern in known.items():
+        assert schema != ".schemas/package.json" or list(tmp_path.glob(pattern))
+        files = list(tmp_path.glob(pattern))
+        command = [sys.executable, "-m", "check_jsonschema", "--schemafile", tmp_path / schema, *files]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False) if files else None
+        assert checked is None or checked.returncode == 0, checked.stdout
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:

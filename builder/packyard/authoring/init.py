@@ -10,13 +10,14 @@ LICENSE                         of all packages
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from packyard.errors import ConflictError, Problem, UnavailableError
 from packyard.files import atomic, regular
-from packyard.source import library
+from packyard.source import library, schemas
 from packyard.source.library import FILE
 from packyard.yaml.tree import lexeme
 
@@ -34,6 +35,7 @@ prefix: {prefix} # where use cases lie in a package
 license: LICENSE
 libraries: [builtin] # bases and overlays that packyard carries; packyard parts lists them
 """
+_SCHEMAS = {"package": "packages/*/package.yaml", "workspace": FILE, "krmfile": "**/Krmfile"}
 _IGNORED = "/build/\n"
 _PRE_COMMIT = """\
 repos:
@@ -56,8 +58,11 @@ def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
         ".gitignore": _IGNORED,
         ".pre-commit-config.yaml": _PRE_COMMIT,
     }
+    made = {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+    settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
+    texts[".vscode/settings.json"] = json.dumps(settings, indent=2) + "\n"
     recipes = {path: regular.read(library.carried_dir() / recipe) for path, recipe in _RECIPES.items()}
-    return {**{path: text.encode() for path, text in texts.items()}, **recipes}
+    return {**{path: text.encode() for path, text in texts.items()}, **recipes, **made}
 
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:

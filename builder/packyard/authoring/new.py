@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.kubernetes.pods import Path
 from packyard.source import accumulate, parts
 from packyard.source.accumulate import SourceObject
-from packyard.source.package import FILE
-from packyard.source.workspace import Workspace
+from packyard.source.offered import BASE, Offered
+from packyard.source.package import FILE, NAME
+from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
 from packyard.yaml.node import Node, Scalar, SequenceNode
 from packyard.yaml.tree import Text, Tree, block, in_brackets
 
@@ -51,6 +53,37 @@ class _Patch:
     def entry(self) -> Tree:
         """Its entry among the patches of a use case."""
         return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
+
+
+def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
+    """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
+    if not NAME.fullmatch(answers.name):
+        raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
+    if answers.name in workspace.package_names():
+        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
+    chosen = {BASE: list(answers.bases.values()), STORAGE: answers.storages, PROGRAMS: answers.programs}
+    for kind, names in chosen.items():
+        known = {part.name for part in parts if part.kind == kind}
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them")
+                )
+    here = [part for part in parts if part.name in chosen.get(part.kind, ())]
+    defined = {name for part in here for name in part.defines}
+    defined |= {name for name, value in answers.setters.items() if "${" in value}
+    missing = {name for part in here for name in part.needs} - defined
+    if missing:
+        raise InputError(_missing(missing, parts))
+
+
+def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
+    """Say which parts define what is missing."""
+    defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
+    flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
+    names = sorted(missing)
+    follows = f"--set '{names[0]}=${{REGISTRY}}/…', so that it follows from others"
+    return Problem(f"no chosen part defines {', '.join(names)}", hint=f"add {flags or follows}")
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:

@@ -16,11 +16,11 @@ from packyard.bundle import archive
 from packyard.bundle.archive import Member
 from packyard.checks.lint import lint_catalogue
 from packyard.cli import output, sources
-from packyard.errors import InputError, PackyardError, Problem, UsageError, suggest
+from packyard.errors import InputError, PackyardError, Problem, UsageError
 from packyard.source import offered
 from packyard.source.offered import BASE, Offered
-from packyard.source.package import MODEL, NAME
-from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.source.package import MODEL
+from packyard.source.workspace import PROGRAMS, STORAGE
 
 _DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode": "training"}
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = sources.find(arguments)
     parts = offered.find(workspace)
     answers = _answers(arguments, parts)
-    _check(workspace, answers, parts)
+    new.check(workspace, answers, parts)
     packages_dir = workspace.root_dir / "packages"
     packages_dir.mkdir(exist_ok=True)
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
@@ -106,34 +106,3 @@ def _asked_parts(kind: str, parts: Sequence[Offered]) -> list[str]:
         if part.kind == kind:
             output.note(f"  {part.name}: {part.description}")
     return (output.ask(f"{kind} (several: with blanks between): ") or "").split()
-
-
-def _check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
-    """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
-    if not NAME.fullmatch(answers.name):
-        raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
-    if answers.name in workspace.package_names():
-        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
-    chosen = {BASE: list(answers.bases.values()), STORAGE: answers.storages, PROGRAMS: answers.programs}
-    for kind, names in chosen.items():
-        known = {part.name for part in parts if part.kind == kind}
-        for name in names:
-            if name not in known:
-                raise InputError(
-                    Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them")
-                )
-    here = [part for part in parts if part.name in chosen.get(part.kind, ())]
-    defined = {name for part in here for name in part.defines}
-    defined |= {name for name, value in answers.setters.items() if "${" in value}
-    missing = {name for part in here for name in part.needs} - defined
-    if missing:
-        raise InputError(_missing(missing, parts))
-
-
-def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
-    """Say which parts define what is missing."""
-    defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
-    flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
-    names = sorted(missing)
-    follows = f"--set '{names[0]}=${{REGISTRY}}/…', so that it follows from others"
-    return Problem(f"no chosen part defines {', '.join(names)}", hint=f"add {flags or follows}")
