@@ -121,6 +121,7 @@ class Visit:
             self._read_log(command)
         else:
             output = self.reader.run(command)
+            assert "has no match" not in output, output  # says kustomize of what it does not add, and exits with 0
             if verb == "get":
                 assert "No resources found" not in output, output
 
