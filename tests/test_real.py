@@ -92,6 +92,17 @@ def test_served3_sets_as_kustomize3_does(
     assert ours == theirs
 
 
+@pytest.mark.parametrize("words", [["version"], ["build"], ["cfg", "set", "absent", "V", "new"]])
+def test_shells_have_a_program_that_does_as_kustomize3(
+    words: list[str], kustomize3: Path, served_kustomize3: Path, tmp_path: Path
+) -> None:
+    ours, theirs = (
+        subprocess.run([program, *words], cwd=tmp_path, capture_output=True, text=True)
+        for program in (served_kustomize3, kustomize3)
+    )
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["3", "4", "5"])
 @pytest.mark.parametrize(
