@@ -220,13 +220,10 @@ def test_refuses_a_library_that_is_not_what_the_lock_pins(root: Path) -> None:
 
 
 def test_uses_a_copy_in_the_workspace_that_the_lock_pins(root: Path) -> None:
-    copy = write_library(root / "libraries/parts", A="copied")
-    assert refusal(root) == (
-        "ws/packyard.yaml:7: the library parts has a copy in ws/libraries/parts that nothing pins"
-        " (packyard vendor does both)"
-    )
-    pin(root, "parts", copy)
+    pin(root, "parts", write_library(root / "libraries/parts", A="copied"))
     assert data(root) == {"A": "copied"}
+    tiny.replace(root / "libraries/parts/bases/below/cm.yaml", "copied", "changed")
+    assert "the library parts is not what packyard.lock pins: its files are in ws/libraries/parts" in refusal(root)
 
 
 # What is refused.

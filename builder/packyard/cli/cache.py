@@ -14,6 +14,8 @@ from packyard.channel.fetching.cache import Cache as BundleCache
 from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.cli.channels import bundle_cache, index_cache
+from packyard.cli.libraries import shelf
+from packyard.source.shelf import Shelf
 from packyard.work.cache import Cache
 
 
@@ -28,9 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
     folder = state.cache_dir()
     if folder is None:
         output.note("nothing is kept without a home folder (set HOME, or XDG_CACHE_HOME)")
-    caches: dict[str, BundleCache | Cache] = {}
+    caches: dict[str, BundleCache | Cache | Shelf] = {}
     if folder:
         caches = {"bundles": bundle_cache(folder), "indexes": index_cache(folder), "builds": Cache(folder)}
+        caches["libraries"] = shelf()
     rows = []
     for kind, cache in caches.items():
         sizes = cache.sizes()

@@ -12,11 +12,12 @@ from packyard.bundle.archive import LIMITS
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference, check_version, same
-from packyard.cli import fanout, output, settings
+from packyard.cli import fanout, libraries, output, settings
 from packyard.errors import InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.source import package, workspace
+from packyard.source.library import Library
 from packyard.upgrade.difference import Files
 from packyard.work import executor
 
@@ -46,9 +47,10 @@ def origin(folder: Path) -> str:
     return f"{described.name}@{described.version}"
 
 
-def packing(root_dir: Path, arguments: argparse.Namespace) -> Packing:
-    """Return what composes the packages of a workspace."""
-    return Packing(Settings(root_dir=root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments)))
+def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Library] | None = None) -> Packing:
+    """Return what composes the packages of a workspace, with its libraries or others that were ``found``."""
+    folder, found = fanout.cache_dir(arguments), libraries.find(root_dir) if found is None else found
+    return Packing(Settings(root_dir=root_dir, version=_VERSION, cache_dir=folder, libraries=tuple(found)))
 
 
 def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
@@ -61,10 +63,10 @@ def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespa
 
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     """Return the packages of a workspace, one of them, or the folder as it is: an untarred package, a library."""
-    if (folder / package.FILE).is_file() and (around := workspace.find(folder)):
-        return composed(packing(around.root_dir, arguments), [folder.resolve().name], arguments)
+    if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
+        return composed(packing(around, arguments), [folder.resolve().name], arguments)
     if (folder / workspace.FILE).is_file() and (folder / "packages").is_dir():
-        return composed(packing(folder, arguments), workspace.read(folder).package_names(), arguments)
+        return composed(packing(folder, arguments), libraries.read(folder).package_names(), arguments)
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from packyard.build import impact
 from packyard.cli import arguments as shared
-from packyard.cli import compared, diff, fanout, output, sources
+from packyard.cli import compared, diff, fanout, libraries, output, sources
 from packyard.dataclass import replace
 from packyard.errors import PackyardError
 from packyard.options.folder import NAME as OPTIONS
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         base_dir = revision.check_out(here.root_dir, commit, Path(folder))
         with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
-            known = workspace.read(base_dir).package_names() if (base_dir / workspace.FILE).is_file() else []
+            known = libraries.read(base_dir).package_names() if (base_dir / workspace.FILE).is_file() else []
             before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
             touched = {*names, *known} - set(impact.untouched(before, after, [each for each in known if each in names]))
             old = compared.composed(before, [name for name in known if name in touched], arguments)

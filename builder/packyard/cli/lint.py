@@ -15,7 +15,7 @@ from packyard.checks.finding import Finding, finding
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.checks.rule import table
 from packyard.cli import arguments as shared
-from packyard.cli import fanout, output, sources, state
+from packyard.cli import fanout, libraries, output, sources, state
 from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, suggest
 from packyard.files import regular
@@ -25,7 +25,7 @@ from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.render.builtin import find_misfits
 from packyard.setters.packages import PackageFiles, find_packages, read_package, read_resources
-from packyard.source.workspace import FILE, Workspace, built_in, find
+from packyard.source.workspace import FILE, Workspace, built_in, find_root
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,8 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
     """Return the workspace that is named, or the one around, or None: then targets are folders."""
     if arguments.workspace:
         return sources.find(arguments)
-    here = find(Path.cwd())
+    around = find_root(Path.cwd())
+    here = libraries.read(around) if around else None
     if not here and not arguments.targets:
         try:
             find_packages(Tree(Path()), recursive=True)

@@ -37,6 +37,8 @@ VERBS = {
     "test": ("test", "build packages and try them as their users do"),
     "source": ("source", "show which line of the sources made a line of a composed file"),
     "build": ("build", "compose packages from their sources and pack them"),
+    "update": ("update", "pin the newest libraries, and show what they change in packages"),
+    "vendor": ("vendor", "copy libraries into the workspace"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "promote": ("promote", "publish in one channel what another one has"),
     "mirror": ("mirror", "copy a channel, or packages of it, to another one"),

@@ -22,7 +22,7 @@ from packyard.build.catalogue import Packing, Settings
 from packyard.bundle import bundle as bundles
 from packyard.channel.trust.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared
-from packyard.cli import output, settings, sources
+from packyard.cli import libraries, output, settings, sources
 from packyard.cli.verify import verify_file
 from packyard.files import regular
 from packyard.source import revision
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     proof = verify_file(file)
     output.note(proof.said(settings.key_names()))
     bundle, made = proof.bundle, proof.provenance
-    root_dir = sources.find(arguments, carried=True).root_dir
+    root_dir = sources.root(arguments, carried=True)
     with ExitStack() as stack:
         if made and made.source and not made.source.dirty and revision.has(root_dir, made.source.commit):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="packyard-")))
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(f"the sources are those of commit {made.source.commit}")
         else:
             output.note(f"the sources are the files in {root_dir}{_why(made)}")
-        how = Settings(root_dir=root_dir, version=bundle.version)
+        how = Settings(root_dir=root_dir, version=bundle.version, libraries=libraries.read(root_dir).libraries)
         built = Packing(how)(bundle.name)
     _tell_others(made)
     different = [] if built.tar == bundle.tar else _differences(file, built)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import libraries, output
 from packyard.errors import InputError, Problem
-from packyard.source import workspace
+from packyard.source import library, workspace
 from packyard.source.workspace import Workspace
 
 
@@ -41,10 +41,13 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
-    if arguments.workspace:
-        return workspace.read(Path(arguments.workspace))
-    found = workspace.find(Path())
+    return libraries.read(root(arguments, carried=carried))
+
+
+def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
+    """Return the folder of what `find` returns."""
+    found = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
     if not found and not carried:
         hint = "name the folder that has one: --workspace DIR"
         raise InputError(Problem(f"no {workspace.FILE} here or above", hint=hint))
-    return found or workspace.built_in()
+    return found or library.carried_dir()

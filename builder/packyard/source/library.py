@@ -9,7 +9,7 @@ library builds on are pinned by its own lock.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename, join
@@ -33,7 +33,7 @@ KINDS = ("Library", "Workspace")
 MOST, DEEPEST = 50, 8
 
 #: What a library consists of: files and folders at its root.
-_CONTENT = ("bases", "overlays", "docs/readme", LIBRARIES, "Krmfile", FILE, lock.FILE, "LICENSE", manifest.FILE)
+CONTENT = ("bases", "overlays", "docs/readme", "Krmfile", FILE, lock.FILE, "LICENSE", "README.md")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,10 @@ class Library:
         """Its folder in what builds on it."""
         return f"{LIBRARIES}/{self.name}"
 
+
+#: Folders and pins of libraries by their names.
+Instead = Mapping[str, tuple[Path, Pin]]
+NOTHING: Instead = {}
 
 #: Returns the folder of a library that is pinned and is neither a folder nor packyard's own.
 Obtain = Callable[[Entry, Pin], Path]
@@ -72,13 +76,20 @@ def carried_dir() -> Path:
 
 
 def members(root_dir: Path) -> list[Member]:
-    """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages."""
+    """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages.
+
+    Of one that came as a bundle it is all files, but for copies of the libraries that it builds on.
+    """
     sources = Sources(root_dir)
-    found = (path for each in _CONTENT for path in ([each] if sources.is_file(each) else sources.list(each, "**/*")))
+    if sources.is_file(manifest.FILE):
+        found = [path for path in sources.list("", "**/*") if not path.startswith(f"{LIBRARIES}/")]
+    else:
+        found = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
+        found = [path for path in found if basename(path)[0] != "." and basename(path)[-1] != "~"]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))
         for path in found
-        if sources.is_file(path) and basename(path)[0] != "." and basename(path)[-1] != "~"
+        if sources.is_file(path)
     ]
 
 
@@ -87,9 +98,43 @@ def digest(name: str, root_dir: Path) -> Digest:
     return Digest.of(archive.pack(name, members(root_dir)))
 
 
-def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> tuple[Library, ...]:
-    """Find the libraries of a workspace, each as its lock has it; ``obtain`` is asked for those that are elsewhere."""
-    return _Search(Memo() if memo is None else memo, obtain or _absent).libraries(root_dir, {})
+def find(
+    root_dir: Path,
+    memo: Memo | None = None,
+    obtain: Obtain | None = None,
+    instead: Instead = NOTHING,
+) -> tuple[Library, ...]:
+    """Find the libraries of a workspace, each as its lock has it; ``obtain`` is asked for those that are elsewhere.
+
+    Some may be others ``instead``: folders and pins by name.
+    """
+    return _Search(Memo() if memo is None else memo, obtain or _absent, instead).libraries(root_dir, {})
+
+
+def entries(root_dir: Path, memo: Memo | None = None) -> list[Entry]:
+    """Return what ``libraries`` of a packyard.yaml says; none where there is no such file."""
+    sources = Sources(root_dir, memo)
+    if not sources.is_file(FILE):
+        return []
+    fields = Fields.of_file(sources, FILE)
+    found = library_entry.read(fields)
+    refuse(fields.problems)
+    return found
+
+
+def copy_dir(root_dir: Path, name: str) -> Path:
+    """Return where a copy of a library is, if there is one."""
+    return root_dir / LIBRARIES / name
+
+
+def own_dir(entry: Entry, root_dir: Path) -> Path | None:
+    """Return the folder of a library that is packyard's own, or that is named by its path, copied or not."""
+    if not entry.path:
+        return None if entry.git or entry.asked else carried_dir()
+    folder = Path(os.path.normpath(root_dir / entry.path))
+    if not folder.is_dir():
+        raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
+    return folder
 
 
 def read_lock(root_dir: Path) -> Lock:
@@ -101,28 +146,38 @@ def read_lock(root_dir: Path) -> Lock:
 class _Search:
     """The search for the libraries of one workspace."""
 
-    def __init__(self, memo: Memo, obtain: Obtain) -> None:
+    def __init__(self, memo: Memo, obtain: Obtain, instead: Instead) -> None:
         self._memo = memo
         self._obtain = obtain
+        self._instead = instead
         self._count = 0
 
     def libraries(self, root_dir: Path, within: dict[str, str]) -> tuple[Library, ...]:
         """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders."""
-        sources = Sources(root_dir, self._memo)
-        if not sources.is_file(FILE):
-            return ()
-        fields = Fields.of_file(sources, FILE)
-        listed = library_entry.read(fields)
-        refuse(fields.problems)
+        listed = entries(root_dir, self._memo)
         pins = read_lock(root_dir).libraries if listed else {}
+        instead = {} if within else self._instead
         within = within or {os.path.realpath(root_dir): ""}
-        return tuple(self._library(each, root_dir, pins.get(each.name), within) for each in listed)
+        found = (instead.get(each.name) or self._find(each, root_dir, pins.get(each.name)) for each in listed)
+        return tuple(self._library(each, *place, within) for each, place in zip(listed, found, strict=True))
 
-    def _library(self, entry: Entry, above_dir: Path, pin: Pin | None, within: dict[str, str]) -> Library:
+    def _find(self, entry: Entry, above_dir: Path, pin: Pin | None) -> tuple[Path, Pin | None]:
+        """Return the folder of a library, and what pins it."""
+        if pin:
+            _check_pin(entry, pin)
+        copy = copy_dir(above_dir, entry.name)
+        folder = copy if copy.is_dir() else own_dir(entry, above_dir)
+        if pin:
+            return folder or self._obtain(entry, pin), pin
+        if folder is None or entry.git or entry.asked:
+            hint = f"packyard update {entry.name} chooses, fetches and pins it"
+            raise InputError(entry.problem(f"is not pinned in {lock.FILE}", hint))
+        return folder, None
+
+    def _library(self, entry: Entry, root_dir: Path, pin: Pin | None, within: dict[str, str]) -> Library:
         self._count += 1
         if self._count > MOST or len(within) > DEEPEST:
             raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
-        root_dir = _folder(entry, above_dir, pin) or self._obtain(entry, _pinned(entry, pin))
         real = os.path.realpath(root_dir)
         if real in within:
             circle = " -> ".join((*filter(None, within.values()), entry.name))
@@ -139,26 +194,17 @@ class _Search:
         return Library(name=entry.name, root_dir=root_dir, pin=pin, libraries=libraries)
 
 
-def _folder(entry: Entry, above_dir: Path, pin: Pin | None) -> Path | None:
-    """Return where the files of a library are, or None where that is elsewhere."""
-    copy_dir = above_dir / LIBRARIES / entry.name
-    own_dir = Path(os.path.normpath(above_dir / entry.path))
-    if copy_dir.is_dir() and own_dir != Path(os.path.normpath(copy_dir)):
-        if pin is None:
-            raise InputError(entry.problem(f"has a copy in {copy_dir} that nothing pins", "packyard vendor does both"))
-        return copy_dir
-    if entry.path and not own_dir.is_dir():
-        raise InputError(entry.problem(f"is not there: no folder {str(own_dir)!r}", "correct `path`"))
-    if entry.path:
-        return own_dir
-    return None if entry.git or entry.asked else carried_dir()
+def _check_pin(entry: Entry, pin: Pin) -> None:
+    """Refuse a pin of something else than the entry asks for."""
+    asked = entry.asked
+    if (asked and not asked.admits(pin.version)) or (entry.git and pin.version != commit_version(entry.commit)):
+        says = f"is {pin.version} in {lock.FILE}, not {asked.version or asked.choice if asked else entry.commit}"
+        raise InputError(entry.problem(says, f"packyard update {entry.name} pins what is asked for"))
 
 
-def _pinned(entry: Entry, pin: Pin | None) -> Pin:
-    if pin is None:
-        hint = f"packyard update {entry.name} chooses, fetches and pins it"
-        raise InputError(entry.problem(f"is not pinned in {lock.FILE}", hint))
-    return pin
+def commit_version(commit: str) -> str:
+    """Return the version of a library that is a repository at a commit."""
+    return f"0+{commit}"
 
 
 def _absent(entry: Entry, pin: Pin) -> Path:

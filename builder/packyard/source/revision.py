@@ -107,7 +107,7 @@ def check_out(root_dir: Path, commit: str, into: Path) -> Path:
     top = _ask(root_dir, "rev-parse", "--show-toplevel").rstrip("\n")
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
     for words in (("read-tree", commit), ("checkout-index", "--all", f"--prefix={into}/tree/")):
-        done = _git(Path(top), *words, GIT_INDEX_FILE=str(into / "index"))
+        done = git(Path(top), *words, GIT_INDEX_FILE=str(into / "index"))
         if done.returncode:
             reason = done.stderr.decode("utf-8", "replace").strip()
             raise UnavailableError(Problem(f"git {words[0]}: {reason}", file=str(root_dir)))
@@ -132,13 +132,14 @@ def _public(url: str) -> str:
 def _ask(root_dir: Path, *words: str) -> str:
     """Return what git prints; nothing where it is missing or refuses."""
     try:
-        done = _git(root_dir, *words)
+        done = git(root_dir, *words)
     except UnavailableError:
         return ""
     return "" if done.returncode else os.fsdecode(done.stdout)
 
 
-def _git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+def git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, without what a repository may have it run; ``changes`` are of the environment."""
     command = ["git", "-C", str(root_dir), *_QUIET, *words]
     env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", **changes}
     try:

@@ -151,10 +151,16 @@ def is_prefix(text: str) -> bool:
 
 def find(start_dir: Path) -> Workspace | None:
     """Return the workspace that holds ``start_dir``, or None; its paths are shown from there: ``../../bases/x``."""
+    root_dir = find_root(start_dir)
+    return read(root_dir) if root_dir else None
+
+
+def find_root(start_dir: Path) -> Path | None:
+    """Return the root of the workspace that holds ``start_dir``, or None."""
     for above in range(len(start_dir.resolve().parts)):
         folder = start_dir.joinpath(*[".."] * above)
         if (folder / FILE).is_file():
-            return read(folder)
+            return folder
     return None
 
 

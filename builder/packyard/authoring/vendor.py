@@ -1,0 +1,58 @@
+"""Copies of libraries in a workspace: with them it needs no network, and kustomize reads what it builds on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from packyard.bundle import archive
+from packyard.errors import ConflictError, Problem, UnavailableError
+from packyard.files import atomic
+from packyard.source import library
+from packyard.source.library import Library
+
+
+def copy(root_dir: Path, libraries: Sequence[Library]) -> list[str]:
+    """Copy libraries, and those that they build on, to their places below a folder; return what was copied.
+
+    A copy that is the same stays, and is not in the list. One that differs is refused.
+    """
+    copied = []
+    for each in libraries:
+        into = library.copy_dir(root_dir, each.name)
+        if not into.is_dir():
+            _write(into, each.root_dir)
+            copied.append(str(into))
+        elif library.digest(each.name, into) != library.digest(each.name, each.root_dir):
+            raise ConflictError(Problem("is another library, or was changed", file=str(into), hint="move it away"))
+        copied += copy(into, each.libraries)
+    return copied
+
+
+def replace(root_dir: Path, libraries: Iterable[Library]) -> None:
+    """Replace the copies that there are by libraries; each is there before and afterwards."""
+    for each in libraries:
+        into = library.copy_dir(root_dir, each.name)
+        if not into.is_dir() or library.digest(each.name, into) == library.digest(each.name, each.root_dir):
+            continue
+        aside = Path(atomic.beside(str(into)))
+        try:
+            into.rename(aside)
+            try:
+                _write(into, each.root_dir)
+            except BaseException:
+                aside.rename(into)
+                raise
+            shutil.rmtree(aside)
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=str(into))) from error
+        copy(into, each.libraries)
+
+
+def _write(into: Path, root_dir: Path) -> None:
+    try:
+        into.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=str(into.parent))) from error
+    archive.write(into.name, library.members(root_dir), into.parent)

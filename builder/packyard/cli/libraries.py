@@ -1,0 +1,119 @@
+"""Fetches the libraries that a workspace builds on: those that are pinned, or the newest that its entries ask for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from packyard import __version__
+from packyard.bundle import lock
+from packyard.bundle.lock import Pin
+from packyard.bundle.reference import Reference
+from packyard.cli import output, state
+from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
+from packyard.source import library, workspace
+from packyard.source.library import NOTHING, Instead, Library
+from packyard.source.library_entry import BUILTIN, Entry
+from packyard.source.shelf import Shelf
+from packyard.source.workspace import Workspace
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Declare ``NAME ...``, the libraries."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="libraries of packyard.yaml (default: all)")
+
+
+def named(root_dir: Path, names: Sequence[str]) -> list[Entry]:
+    """Return the entries of packyard.yaml of these names, or all; an unknown name is refused with the nearest one."""
+    found = {each.name: each for each in library.entries(root_dir)}
+    for name in names:
+        if name not in found:
+            hint = suggest(name, found) or f"it names {', '.join(found) or 'none'}"
+            raise InputError(Problem(f"libraries: has no {name!r}", file=str(root_dir / library.FILE), hint=hint))
+    return [each for name, each in found.items() if not names or name in names]
+
+
+def read(root_dir: Path, instead: Instead = NOTHING) -> Workspace:
+    """Read a workspace with its libraries, or some ``instead``; what is pinned and not at hand is fetched."""
+    return workspace.read(root_dir, libraries=find(root_dir, instead))
+
+
+def find(root_dir: Path, instead: Instead = NOTHING) -> tuple[Library, ...]:
+    """Find the libraries of a workspace as `read` does."""
+    return library.find(root_dir, obtain=obtain, instead=instead)
+
+
+def kept(pins: Mapping[str, Pin]) -> Instead:
+    """Return the libraries that are pinned and were kept when they were."""
+    if state.cache_dir() is None:
+        return {}
+    return {name: (found, pin) for name, pin in pins.items() if (found := shelf().find(name, pin.tar))}
+
+
+def pin(root_dir: Path, pins: Mapping[str, Pin], found: Iterable[Library]) -> None:
+    """Write the lock of a workspace, unless it says that; what is pinned is kept, for the next update to compare."""
+    known = library.read_lock(root_dir)
+    if known.libraries != pins:
+        lock.write(root_dir / lock.FILE, replace(known, libraries=pins))
+    if state.cache_dir():
+        for each in found:
+            shelf().put(each.name, library.members(each.root_dir))
+
+
+def obtain(entry: Entry, pin: Pin) -> Path:
+    """Return the folder of a library that is pinned: kept from before, or fetched now."""
+    found = shelf().find(entry.name, pin.tar)
+    if found:
+        return found
+    folder, fetched = _fetch(entry, pin)
+    if fetched.tar != pin.tar:
+        says = f"is not what packyard.lock pins: expected {pin.tar}, found {fetched.tar}"
+        raise IntegrityError(entry.problem(says, "what is published at a version never changes: ask who publishes it"))
+    return folder
+
+
+def newest(entry: Entry, root_dir: Path) -> tuple[Path, Pin]:
+    """Return the newest library that an entry asks for, and what pins it."""
+    own_dir = library.own_dir(entry, root_dir)
+    if own_dir is None:
+        return _fetch(entry, None)
+    tar = library.digest(entry.name, own_dir)
+    version, address = (__version__, BUILTIN) if entry.name == BUILTIN else ("0", entry.path)
+    return own_dir, Pin(version=version, channel=address, tar=tar, digest=tar)
+
+
+def shelf() -> Shelf:
+    """Return the libraries that were fetched."""
+    folder = state.cache_dir()
+    if folder is None:
+        hint = "set HOME, or XDG_CACHE_HOME; or let packyard vendor copy them into the workspace"
+        raise UnavailableError(Problem("libraries cannot be fetched without a home folder", hint=hint))
+    return Shelf(folder / "libraries")
+
+
+def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
+    if entry.asked:
+        return _fetch_bundle(entry, entry.asked, pin)
+    from packyard.source import repository
+
+    output.detail(f"the library {entry.name}: {entry.git} at {entry.commit}")
+    folder, tar = shelf().put(entry.name, repository.read(entry))
+    version = library.commit_version(entry.commit)
+    return folder, Pin(version=version, channel=entry.git, tar=tar, digest=tar)
+
+
+def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None) -> tuple[Path, Pin]:
+    from packyard.channel.configuration import normal
+    from packyard.channel.fetching.fetch import opened
+    from packyard.cli import settings
+    from packyard.cli.channels import fetching, open_to_read
+
+    channel = normal(settings.required_channel((pin.channel if pin else "") or entry.channel or None).value)
+    reference = Reference(name=entry.name, version=pin.version) if pin else asked
+    with opened(open_to_read(channel), reference, fetching(channel), pin=pin) as fetched:
+        chosen = fetched.choice.entry
+        output.detail(f"the library {chosen} from {channel}, {fetched.choice.why}")
+        folder, tar = shelf().put(entry.name, fetched.read().members)
+    return folder, Pin(version=chosen.version, channel=channel, tar=tar, digest=chosen.digest)
