@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+import libraries
 import tiny
+from libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
+from libraries import name as name_libraries
+from libraries import write as write_library
 from packyard.bundle import lock
 from packyard.bundle.lock import Lock, Pin
 from packyard.errors import PackyardError
@@ -16,42 +20,14 @@ from packyard.source import library, package, workspace
 from packyard.source.compose import ComposedPackage, compose
 from packyard.source.sources import Observed
 
-HEAD = "apiVersion: packyard/v1\nkind: Library\nname: parts\nlicense: LICENSE\n"
-KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
-COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: run}\ndata:\n"
-KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 PATCH = "patches: [{path: cm.yaml}]\n"
-
-
-def define(name: str, value: str) -> str:
-    return f'    io.k8s.cli.setters.{name}:\n      x-k8s-cli: {{setter: {{name: {name}, value: "{value}"}}}}\n'
-
-
-def write_library(folder: Path, **values: str) -> Path:
-    """Write a library with the base ``below``, whose ConfigMap has these values bound to setters of their names."""
-    tiny.write(folder / "packyard.yaml", HEAD.replace("parts", folder.name))
-    tiny.write(folder / "Krmfile", KRMFILE + "".join(define(name, value) for name, value in values.items()))
-    data = "".join(f'  {name}: "{value}" # {{"$openapi":"{name}"}}\n' for name, value in values.items())
-    tiny.write(folder / "bases/below/cm.yaml", CONFIG_MAP + data)
-    tiny.write(folder / "bases/below/kustomization.yaml", f"{KUSTOMIZATION}resources: [cm.yaml]\n")
-    return folder
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A workspace whose package ``p`` is made of the base ``below`` of the library ``parts`` beside it."""
-    root = tiny.workspace(tmp_path / "ws")
     write_library(tmp_path / "parts", A="1")
-    name_libraries(root, "{path: ../parts}")
-    tiny.replace(root / "packages/p/package.yaml", "base: one", "base: below")
-    return root
-
-
-def name_libraries(root: Path, *entries: str) -> None:
-    file = root / "packyard.yaml"
-    head = file.read_text().partition("libraries:")[0]
-    file.write_text(f"{head}libraries:\n" + "".join(f"- {each}\n" for each in entries))
+    return libraries.workspace(tmp_path / "ws", "{path: ../parts}")
 
 
 def composed(root: Path) -> ComposedPackage:

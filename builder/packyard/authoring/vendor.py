@@ -11,6 +11,7 @@ from packyard.errors import ConflictError, Problem, UnavailableError
 from packyard.files import atomic
 from packyard.source import library
 from packyard.source.library import Library
+from packyard.source.sources import Sources
 
 
 def copy(root_dir: Path, libraries: Sequence[Library]) -> list[str]:
@@ -55,4 +56,4 @@ def _write(into: Path, root_dir: Path) -> None:
         into.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file=str(into.parent))) from error
-    archive.write(into.name, library.members(root_dir), into.parent)
+    archive.write(into.name, library.members(Sources(root_dir)), into.parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from packyard.build import describe, documented, readme
+from packyard.build import describe, documented, library, readme
 from packyard.build.draft import MARK, README, Draft
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
@@ -19,7 +19,12 @@ def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
 
 
 def draft(workspace: Workspace, name: str, version: str) -> Draft:
-    """Compose a package; the draft holds for every version if its README does nothing but print the version."""
+    """Compose a package; the draft holds for every version if its README does nothing but print the version.
+
+    A library has no packages to compose by its own name: it is packed as it is.
+    """
+    if workspace.is_library and name == workspace.name:
+        return library.draft(workspace)
     composed = compose.compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}

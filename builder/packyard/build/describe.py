@@ -25,7 +25,7 @@ def manifest(
     """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
     found = {item.use_case.path: _use_case(item, workspace.sources.memo) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
-        found[OPTIONS] = ShippedUseCase(setters=_values(composed.options.definitions.setters))
+        found[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
     return Manifest(
         name=composed.package.name,
         version=version,
@@ -79,10 +79,11 @@ def _use_case(composed: Composed, memo: Memo) -> ShippedUseCase:
     }
     named = set_fields(composed.resources, composed.definitions, changed, memo).files if changed else {}
     needed = requirements.find(values({**composed.resources, **named}, memo))
-    return ShippedUseCase(setters=_values(setters), requires=tuple(map(str, needed)))
+    return ShippedUseCase(setters=values_of(setters), requires=tuple(map(str, needed)))
 
 
-def _values(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:
+def values_of(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:
+    """Return the values that setters are shipped with."""
     return {
         name: None if setter.must_be_set else (setter.values or ()) if setter.is_list else setter.value
         for name, setter in sorted(setters.items())

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from packyard.bundle.archive import Member
 
 FILE, LIMIT = paths.MANIFEST, paths.MANIFEST_LIMIT
+#: The kinds of bundles: of a package, and of a library that packages are built on.
+BUNDLE, LIBRARY = "Bundle", "Library"
 
 #: A setter's shipped value: a text, the items of a list, or None where it is required.
 ShippedValue = str | tuple[str, ...] | None
@@ -56,10 +58,12 @@ class ShippedUseCase:
 class Manifest:
     """The content of ``packyard.json``; ``files`` names every file of the bundle but this one.
 
+    A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
     ``moved`` tells users what replaced a former setter. A manifest of the older form, which described each setter in
     full, keeps its bytes.
     """
 
+    kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
     name: str = field(metadata=known(checked(reference.check_name)))
     version: str = field(metadata=known(checked(reference.check_version)))
     model: Mapping[str, str] = field(metadata=known(map_of(text)))
@@ -75,7 +79,7 @@ class Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         if len(data) > LIMIT:
             raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=FILE))
-        return record.parse(data, partial(cls._read, data), kind="Bundle", file=FILE)
+        return record.parse(data, partial(cls._read, data), kind=(BUNDLE, LIBRARY), file=FILE)
 
     @classmethod
     def _read(cls, data: bytes, fields: Record) -> Manifest:
@@ -87,7 +91,7 @@ class Manifest:
         """Return the file's bytes, the same for equal manifests, with a line for each file."""
         if self.old:
             return self.old
-        fields = {"apiVersion": record.API_VERSION, "kind": "Bundle", **record.document(self)}
+        fields = {"apiVersion": record.API_VERSION, "kind": BUNDLE, **record.document(self)}
         return record.to_lines(fields, levels={"useCases": 2, "files": 1})
 
     def verify(self, members: Iterable[Member]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from json.encoder import encode_basestring
@@ -55,14 +55,20 @@ def _line(key: str, value: object, levels: int, indent: str) -> str:
     return f"{indent}{encode_basestring(key)}: {text}"
 
 
-def parse(data: bytes, read: Callable[[Record], _T], *, kind: str, file: str) -> _T:
-    """Read a document of an API ``kind``, or raise `IntegrityError`; ``file`` is its name in messages."""
+def parse(data: bytes, read: Callable[[Record], _T], *, kind: str | Sequence[str], file: str) -> _T:
+    """Read a document of an API ``kind``, or raise `IntegrityError`; ``file`` is its name in messages.
+
+    Of several kinds, the reader takes the field ``kind``.
+    """
 
     def read_kind(record: Record) -> _T:
-        found = f"{record.take('apiVersion', text):.80} {record.take('kind', text):.80}"
-        if found == f"{API_VERSION} {kind}":
+        version, found = record.take("apiVersion", text), record.take("kind", text)
+        if version == API_VERSION and isinstance(kind, str) and found == kind:
             return read(record)
-        problem = f"expected {API_VERSION} {kind}, found {found}"
+        if version == API_VERSION and not isinstance(kind, str) and found in kind:
+            return read(Record({"kind": found, **record.rest()}))
+        wanted = kind if isinstance(kind, str) else " or ".join(kind)
+        problem = f"expected {API_VERSION} {wanted}, found {version:.80} {found:.80}"
         raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it: update yours"))
 
     return parse_any(data, read_kind, file=file)

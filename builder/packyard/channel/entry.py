@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from packyard.bundle import record, reference
+from packyard.bundle import manifest, record, reference
 from packyard.bundle.record import checked, known, list_of, map_of, text
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
@@ -29,6 +29,7 @@ class IndexEntry:
     ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
     ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml,
     ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
+    ``kind`` is empty but for a library.
     """
 
     name: str = field(metadata=known(checked(reference.check_name)))
@@ -38,6 +39,7 @@ class IndexEntry:
     size: int = field(metadata=known(record.size))
     use_cases: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
     model: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
+    kind: str = field(default="", metadata=known(text, ""))
     description: str = field(default="", metadata=known(text, "", always=True))
     yanked: str = field(default="", metadata=known(text, "", always=True))
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -50,13 +52,15 @@ class IndexEntry:
     @classmethod
     def of(cls, bundle: Bundle) -> IndexEntry:
         """Describe ``bundle``."""
+        is_package = bundle.manifest.kind == manifest.BUNDLE
         return cls(
             name=bundle.manifest.name,
             version=bundle.manifest.version,
             tar=bundle.tar,
             digest=Digest.of(bundle.data),
             size=len(bundle.data),
-            use_cases=tuple(sorted(bundle.manifest.use_cases)),
+            use_cases=tuple(sorted(bundle.manifest.use_cases)) if is_package else (),
+            kind="" if is_package else bundle.manifest.kind,
             model=dict(bundle.manifest.model),
             description=_description(bundle),
         )

@@ -24,6 +24,11 @@ def add_wide(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
 
 
+def add_libraries(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--libraries``."""
+    parser.add_argument("--libraries", action="store_true", help="libraries that packages are built on, not packages")
+
+
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
     """Declare ``--quiet`` and ``--verbose``; ``packyard -q VERB`` means the same."""
     parser.add_argument("-q", "--quiet", action="store_true", help="print results and problems only")

@@ -22,6 +22,7 @@ from packyard import __version__
 from packyard.bundle import lock as locks
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.lock import Lock, Pin
+from packyard.bundle.manifest import LIBRARY
 from packyard.bundle.reference import Reference
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings, state
@@ -157,6 +158,9 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     origin = f"{address} ({channel.origin})"
     digests = f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}"
     output.note(f"{entry} from {origin}, {fetched.choice.why}: {digests}")
+    if entry.kind == LIBRARY:
+        example = f"libraries: [{{name: {entry.name}, version: ^{entry.version}}}]"
+        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
 

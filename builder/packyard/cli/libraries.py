@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packyard import __version__
 from packyard.bundle import lock
 from packyard.bundle.lock import Pin
 from packyard.bundle.reference import Reference
@@ -15,8 +14,9 @@ from packyard.cli import output, state
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.source import library, workspace
 from packyard.source.library import NOTHING, Instead, Library
-from packyard.source.library_entry import BUILTIN, Entry
+from packyard.source.library_entry import Entry
 from packyard.source.shelf import Shelf
+from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
 
 
@@ -59,7 +59,7 @@ def pin(root_dir: Path, pins: Mapping[str, Pin], found: Iterable[Library]) -> No
         lock.write(root_dir / lock.FILE, replace(known, libraries=pins))
     if state.cache_dir():
         for each in found:
-            shelf().put(each.name, library.members(each.root_dir))
+            shelf().put(each.name, library.members(Sources(each.root_dir)))
 
 
 def obtain(entry: Entry, pin: Pin) -> Path:
@@ -79,9 +79,7 @@ def newest(entry: Entry, root_dir: Path) -> tuple[Path, Pin]:
     own_dir = library.own_dir(entry, root_dir)
     if own_dir is None:
         return _fetch(entry, None)
-    tar = library.digest(entry.name, own_dir)
-    version, address = (__version__, BUILTIN) if entry.name == BUILTIN else ("0", entry.path)
-    return own_dir, Pin(version=version, channel=address, tar=tar, digest=tar)
+    return own_dir, library.pin_of(entry.name, own_dir, entry.path)
 
 
 def shelf() -> Shelf:

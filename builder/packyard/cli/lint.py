@@ -88,7 +88,7 @@ def _find(
     composed = _composed(arguments, here, names) if here and (names or not folders) else []
     judging = judges_of(here or built_in())
     findings = lint_catalogue(composed, judges=judging)
-    if here and composed and not names:
+    if here and not names and (composed or here.is_library):
         findings += _of_parts(here)
     for directory, package in copies:
         found = lint(package, shipped=False, judges=judging)

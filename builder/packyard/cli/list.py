@@ -7,11 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from packyard.bundle.manifest import LIBRARY
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
 from packyard.errors import InputError, suggest
 from packyard.source import package
 from packyard.source.package import Package
+from packyard.source.workspace import Workspace
 
 if TYPE_CHECKING:
     from packyard.channel.entry import IndexEntry
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
     shared.add_output(parser)
     shared.add_wide(parser)
+    shared.add_libraries(parser)
     sources.add_argument(parser, carried=True)
 
 
@@ -38,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.channel:
         return _list_channel(arguments)
     workspace = sources.find(arguments, carried=True)
+    if arguments.libraries:
+        return _list_libraries(workspace, arguments)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
     packages = list(_chosen(arguments, packages, lambda item: item.model))
     if arguments.output == "json":
@@ -62,7 +67,8 @@ def _list_channel(arguments: argparse.Namespace) -> int:
 
     def entries() -> Iterator[IndexEntry]:
         """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
-        every = (entry for package in listed.packages() for entry in package.entries)
+        kind = LIBRARY if arguments.libraries else ""
+        every = (entry for package in listed.packages() for entry in package.entries if entry.kind == kind)
         return _chosen(arguments, every, lambda entry: entry.model)
 
     if arguments.output == "json":
@@ -71,6 +77,24 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         return 0
     columns = ("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY")
     output.table(columns, lambda: map(_row, entries()), wide=arguments.wide, prose=2)
+    return 0
+
+
+def _list_libraries(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    """List what the workspace builds on."""
+    rows = [
+        {
+            "name": each.name,
+            "version": each.pin.version if each.pin else "",
+            "from": each.pin.channel if each.pin else "",
+            "directory": str(each.root_dir),
+        }
+        for each in workspace.libraries
+    ]
+    if arguments.output == "json":
+        output.json_result(rows)
+        return 0
+    output.table(("NAME", "VERSION", "FROM", "DIRECTORY"), [tuple(row.values()) for row in rows], wide=arguments.wide)
     return 0
 
 

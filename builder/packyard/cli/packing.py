@@ -16,9 +16,10 @@ from packyard.channel.entry import IndexEntry
 from packyard.channel.publishing.upload import Attest, Packed
 from packyard.channel.trust import provenance, sbom
 from packyard.channel.trust.keys import SigningKey
-from packyard.channel.trust.provenance import Provenance
+from packyard.channel.trust.provenance import BuiltOn, Provenance
 from packyard.cli import fanout, output, sources
 from packyard.source import revision
+from packyard.source.library import Library, by_place, pin_of
 from packyard.source.workspace import Workspace
 
 _ENTRY, _SBOM = ".entry.json", ".spdx.json"
@@ -38,14 +39,20 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
 def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
     at, libraries = revision.find(workspace.root_dir), provenance.installed_libraries()
+    built_on = {place: _built_on(each) for place, each in by_place(workspace.libraries).items()}
 
     def said(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        made = Provenance.of(entry, inputs, at, sbom=described, libraries=libraries)
+        made = Provenance.of(entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries)
         name = (entry.name, entry.version)
         return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
 
     return said
+
+
+def _built_on(each: Library) -> BuiltOn:
+    pin = each.pin or pin_of(each.name, each.root_dir)
+    return BuiltOn(version=pin.version, tar=pin.tar, address=pin.channel)
 
 
 def _describe(bundle: Bundle) -> dict[str, bytes]:

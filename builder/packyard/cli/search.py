@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from packyard.bundle.manifest import LIBRARY
 from packyard.channel.index import stored
 from packyard.channel.index.search import MOST, search
 from packyard.cli import arguments as shared
@@ -20,13 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
     shared.add_output(parser)
     shared.add_wide(parser)
+    shared.add_libraries(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the packages that were found, a row for each; 1 if there is none."""
     address = settings.required_channel(arguments.channel).value
     listed = stored.read(open_to_read(address), settings.trust(address), settings.memory(address))
-    found = search(listed, arguments.words)
+    found = search(listed, arguments.words, kind=LIBRARY if arguments.libraries else "")
     versions = [each.latest.version if each.latest else "" for each in found.packages]
     if arguments.output == "json":
         output.json_result(
@@ -41,5 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
     if not found.is_all:
         output.note(f"there may be more than these: at most {MOST} are shown; give more words")
     elif not found.packages:
-        output.note("no package has all of these words")
+        output.note(f"no {'library' if arguments.libraries else 'package'} has all of these words")
     return int(not found.packages)

@@ -35,8 +35,9 @@ def tell_hidden(here: Workspace) -> None:
 
 
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
-    """Return the packages that are named, each once, or all."""
-    return list(dict.fromkeys(arguments.names)) or workspace.package_names()
+    """Return the packages that are named, each once, or all; of a library it is the library itself."""
+    every = [workspace.name] if workspace.is_library else workspace.package_names()
+    return list(dict.fromkeys(arguments.names)) or every
 
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:

@@ -61,15 +61,18 @@ def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> 
     return not entry.path or entry.name in names or entry.name in known
 
 
-def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, known: Mapping[str, Pin]) -> Found:
-    """Compose the packages with the libraries that are pinned, and with the new ones; return what differs."""
+def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, known: Mapping[str, Pin]) -> Found | None:
+    """Compose the packages with the libraries that are pinned and with the new ones.
+
+    Return what differs, or None where that is not known.
+    """
     names = after.package_names()
     try:
         new = compared.composed(compared.packing(root_dir, arguments, after.libraries), names, arguments)
     except PackyardError as error:
         if arguments.force:
             output.problem(str(error))
-            return {}
+            return None
         hint = "correct the packages, or pin the libraries nevertheless: packyard update --force"
         problem = Problem("packages do not compose with the new libraries", hint=hint)
         raise InputError(*error.problems, problem) from error
@@ -78,19 +81,20 @@ def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, kn
         old = compared.composed(compared.packing(root_dir, arguments, before), names, arguments)
     except PackyardError as error:
         output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
-        return {}
+        return None
     return compare_all(old, new)
 
 
-def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found) -> None:
+def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found | None) -> None:
     rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
     if form == "json":
         keys = ("name", "before", "after", "tar")
-        changes = [report.document(name, each) for name, differences in found.items() for each in differences]
+        changes = [report.document(name, each) for name, differences in (found or {}).items() for each in differences]
         output.json_result([{"libraries": [dict(zip(keys, row, strict=True)) for row in rows], "changes": changes}])
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
-        diff.show(found, form)
+        if found is not None:
+            diff.show(found, form)
     else:
         output.note("all libraries are what they are pinned as")

@@ -53,12 +53,13 @@ class Fields:
             return False
         return True
 
-    def expect_header(self, api_version: str, kind: str) -> None:
-        """Ask for apiVersion and kind, with these values."""
-        for key, wanted in (("apiVersion", api_version), ("kind", kind)):
+    def expect_header(self, api_version: str, *kinds: str) -> str:
+        """Ask for apiVersion and one of some kinds, and return the kind."""
+        for key, wanted in (("apiVersion", (api_version,)), ("kind", kinds)):
             found = self.text(key)
-            if found and found != wanted:
-                self.fault(self._get(key), key, f"must be {wanted}, not {found!r}")
+            if found and found not in wanted:
+                self.fault(self._get(key), key, f"must be {' or '.join(wanted)}, not {found!r}")
+        return found
 
     def text(self, key: str, default: str | None = None) -> str:
         """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename, join
 
+from packyard import __version__
 from packyard.bundle import archive, lock, manifest
 from packyard.bundle.archive import Member
 from packyard.bundle.lock import Lock, Pin
@@ -22,7 +23,7 @@ from packyard.errors import InputError, IntegrityError, PackyardError, Problem, 
 from packyard.files import regular
 from packyard.source import library_entry
 from packyard.source.fields import Fields
-from packyard.source.library_entry import Entry
+from packyard.source.library_entry import BUILTIN, Entry
 from packyard.source.sources import LIBRARIES, Sources
 from packyard.work.memo import Memo
 
@@ -59,12 +60,17 @@ NOTHING: Instead = {}
 Obtain = Callable[[Entry, Pin], Path]
 
 
-def places(libraries: Sequence[Library], above: str = "") -> dict[str, Path]:
+def places(libraries: Sequence[Library]) -> dict[str, Path]:
     """Return the folders of libraries, and of those that they build on, by their places."""
-    found: dict[str, Path] = {}
+    return {place: each.root_dir for place, each in by_place(libraries).items()}
+
+
+def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library]:
+    """Return libraries, and those that they build on, by their places."""
+    found: dict[str, Library] = {}
     for each in libraries:
         place = join(above, each.place)
-        found |= {place: each.root_dir, **places(each.libraries, place)}
+        found |= {place: each, **by_place(each.libraries, place)}
     return found
 
 
@@ -75,12 +81,11 @@ def carried_dir() -> Path:
     return carried if (carried / FILE).is_file() else here.parent.parent
 
 
-def members(root_dir: Path) -> list[Member]:
+def members(sources: Sources) -> list[Member]:
     """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages.
 
     Of one that came as a bundle it is all files, but for copies of the libraries that it builds on.
     """
-    sources = Sources(root_dir)
     if sources.is_file(manifest.FILE):
         found = [path for path in sources.list("", "**/*") if not path.startswith(f"{LIBRARIES}/")]
     else:
@@ -95,7 +100,14 @@ def members(root_dir: Path) -> list[Member]:
 
 def digest(name: str, root_dir: Path) -> Digest:
     """Return the digest of the tar that the files of a library make, which a lock pins."""
-    return Digest.of(archive.pack(name, members(root_dir)))
+    return Digest.of(archive.pack(name, members(Sources(root_dir))))
+
+
+def pin_of(name: str, root_dir: Path, address: str = "") -> Pin:
+    """Return what pins a library that was not fetched, as it is now."""
+    tar = digest(name, root_dir)
+    version, address = (__version__, BUILTIN) if name == BUILTIN else ("0", address)
+    return Pin(version=version, channel=address, tar=tar, digest=tar)
 
 
 def find(

@@ -26,7 +26,8 @@ BUILTIN = "builtin"
 #: How git may fetch. Anything else, such as ``ext::``, could run a program.
 PROTOCOLS = ("https", "ssh", "file")
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+#: What libraries are called.
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _KEYS = ("name", "version", "from", "path", "git", "commit")
 _MEANINGFUL = ({"name", "version"}, {"name", "version", "from"}, {"path"}, {"git", "commit"})
@@ -106,7 +107,7 @@ def _reference(name: str, texts: Mapping[str, str]) -> Reference:
 
 def _faults(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong, each with its key."""
-    if not _NAME.fullmatch(name) or (name == BUILTIN and texts):
+    if not NAME.fullmatch(name) or (name == BUILTIN and texts):
         known = f"; {BUILTIN} is packyard's own" if name == BUILTIN else ""
         yield "name", f"{name[:80]!r} cannot be a library's name: add a `name` of lower case words and dashes{known}"
     elif not texts.keys() & {"path", "git"}:

@@ -30,10 +30,10 @@ class Made(Protocol):
 def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None:
     """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base.
 
-    What libraries have may be for others. Only all packages of the workspace together can tell: unless all are among
-    ``names``, nothing is checked.
+    What libraries have may be for others, so nothing of it is checked. Only all packages of the workspace together can
+    tell: unless all are among ``names``, nothing is checked at all.
     """
-    if not made or not set(here.package_names()) <= set(names):
+    if not made or here.is_library or not set(here.package_names()) <= set(names):
         return
     offered = {name for item in made for name in item.options}
     joined = idle.join(item.idle for item in made)

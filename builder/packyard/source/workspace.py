@@ -21,6 +21,7 @@ from packyard.yaml.node import Scalar
 
 #: The kinds of overlays, each a folder below ``overlays``.
 OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
+_PREFIX = "use-cases"  # of packages in a library
 _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 
 
@@ -29,7 +30,7 @@ class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
     ``moved`` says of setters that packages used to have where each went. A part is looked for in the workspace first,
-    then in its ``libraries`` in their order.
+    then in its ``libraries`` in their order. A library is a workspace that others build on; its packages try its parts.
     """
 
     sources: Sources
@@ -37,6 +38,7 @@ class Workspace:
     prefix: str
     license_file: str
     libraries: tuple[Library, ...] = ()
+    is_library: bool = False
     kubernetes: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
 
@@ -120,17 +122,20 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
     if not sources.is_file(FILE):
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(FILE)))
     fields = Fields.of_file(sources, FILE)
-    fields.expect_header("packyard/v1", "Workspace")
+    is_library = fields.expect_header("packyard/v1", *library.KINDS) == library.KINDS[0]
     workspace = Workspace(
         sources=sources,
         name=fields.text("name"),
-        prefix=fields.text("prefix").strip("/"),
+        prefix=fields.text("prefix", _PREFIX if is_library else None).strip("/"),
         license_file=fields.text("license"),
         libraries=tuple(found),
+        is_library=is_library,
         kubernetes=tuple(fields.texts("kubernetes")),
         moved=fields.sentences("moved"),
     )
     library_entry.read(fields)
+    if is_library and not library_entry.NAME.fullmatch(workspace.name):
+        fields.fault(fields.node, "name", f"{workspace.name!r} must be lower case words joined by dashes")
     for key in ("prefix", "license"):
         named = fields.node.get(key) if fields.node else None
         if not isinstance(named, Scalar):

@@ -79,6 +79,11 @@ class Package:
         return self._leading().model
 
     @property
+    def kind(self) -> str:
+        """Library for one, else empty."""
+        return self._leading().kind
+
+    @property
     def description(self) -> str:
         """What the package says of itself."""
         return self._leading().description

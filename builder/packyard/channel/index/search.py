@@ -27,8 +27,10 @@ class Found:
     is_all: bool
 
 
-def search(listed: Index, texts: Sequence[str]) -> Found:
-    """Find the packages that have all words of some texts, in names, models, categories and descriptions."""
+def search(listed: Index, texts: Sequence[str], kind: str = "") -> Found:
+    """Find the packages, or what else is of a kind, that have all words of some texts, in names, models, categories and
+    descriptions.
+    """
     asked = list(dict.fromkeys(word for text in texts for word in words.split(text)))
     if not 0 < len(asked) <= WORDS:
         raise InputError(
@@ -43,7 +45,7 @@ def search(listed: Index, texts: Sequence[str]) -> Found:
             is_all = False
             break
         package = listed.package(name)
-        if package is not None and package.latest and _has(package, asked):
+        if package is not None and package.latest and package.kind == kind and _has(package, asked):
             packages.append(package)
     return Found(packages=tuple(packages), is_all=is_all)
 

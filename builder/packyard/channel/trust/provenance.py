@@ -35,6 +35,7 @@ LIMIT = 4 * 1024 * 1024
 
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
+_BUILT_ON = "urn:packyard:library:"
 _SBOM = ".spdx.json"
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # those of packages' bytes
@@ -59,11 +60,24 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltOn:
+    """A library that a package was built on: its version, the digest of its tar, and where it is from."""
+
+    version: str
+    tar: Digest
+    address: str = ""
+
+
+_NOTHING: Mapping[str, BuiltOn] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """What is known about how a bundle was made.
 
     ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
-    read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions.
+    read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions. ``built_on``
+    are libraries of bases and overlays, by their places: inputs whose paths begin so are from them.
     """
 
     name: str
@@ -72,6 +86,7 @@ class Provenance:
     tar: Digest
     inputs: Mapping[str, Digest] = field(default_factory=dict)
     source: Source | None = None
+    built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
     packyard: str = __version__
     sbom: Digest | None = None
@@ -84,11 +99,12 @@ class Provenance:
         revision: Revision | None,
         *,
         sbom: bytes | None = None,
+        built_on: Mapping[str, BuiltOn] = _NOTHING,
         libraries: Mapping[str, str] | None = None,
     ) -> Provenance:
         """Describe a published bundle that was made here, by this packyard, from these files.
 
-        To ask for the versions of ``libraries`` takes time; who describes many bundles does so once.
+        Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who describes many bundles does so once.
         """
         return cls(
             name=bundle.name,
@@ -97,6 +113,7 @@ class Provenance:
             tar=bundle.tar,
             inputs=inputs,
             source=Source.of(revision, inputs) if revision else None,
+            built_on={place: each for place, each in built_on.items() if any(f.startswith(f"{place}/") for f in inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
         )
@@ -143,6 +160,10 @@ class Provenance:
             uri = {"uri": f"{self.source.url}@{self.source.commit}"} if self.source.url else {}
             notes = {"dirty": self.source.dirty, "folder": self.source.folder}
             yield {"name": "source", **uri, "digest": {"gitCommit": self.source.commit}, "annotations": notes}
+        for place, library in sorted(self.built_on.items()):
+            at = f"{_BUILT_ON}{place}@{library.version}"
+            notes = {"address": library.address}
+            yield {"name": place, "uri": at, "digest": _sha256(library.tar), "annotations": notes}
         for path, digest in sorted(self.inputs.items()):
             yield {"name": path, "digest": _sha256(digest)}
         for name, version in sorted(self.libraries.items()):
@@ -201,7 +222,7 @@ def _read(fields: Record) -> Provenance:
     _expect(builder, "id", _BUILDER)
     name = asked.take("name", checked(reference.check_name))
     _expect(subject, "name", f"{name}.tar.gz")
-    sources, inputs, libraries = _sorted_out(definition.take("resolvedDependencies", list_of(Record)))
+    sources, inputs, built_on, libraries = _sorted_out(definition.take("resolvedDependencies", list_of(Record)))
     products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
     return Provenance(
         name=name,
@@ -210,28 +231,35 @@ def _read(fields: Record) -> Provenance:
         tar=subject.take("annotations", Record).take("tar", record.digest),
         inputs=inputs,
         source=_only(sources, "the source") if sources else None,
+        built_on=built_on,
         libraries=libraries,
         packyard=builder.take("version", Record).take("packyard", text),
         sbom=_digest(_only(products, "byproducts")) if products else None,
     )
 
 
-def _sorted_out(listed: Sequence[Record]) -> tuple[list[Source], dict[str, Digest], dict[str, str]]:
-    """Return the sources, the files that were read and the libraries among the dependencies."""
+def _sorted_out(
+    listed: Sequence[Record],
+) -> tuple[list[Source], dict[str, Digest], dict[str, BuiltOn], dict[str, str]]:
+    """Return what dependencies are: sources, files that were read, libraries of parts, and of Python."""
     sources: list[Source] = []
     inputs: dict[str, Digest] = {}
+    built_on: dict[str, BuiltOn] = {}
     libraries: dict[str, str] = {}
     for each in listed:
         name, uri = each.take("name", text), each.take("uri", text, "")
-        if name in inputs or name in libraries:
+        if name in inputs or name in libraries or name in built_on:
             raise FaultError(f"has {name[:80]!r} twice", "resolvedDependencies")
         if uri.startswith("pkg:"):
             libraries[name] = uri.rpartition("@")[2]
+        elif uri.startswith(_BUILT_ON):
+            address = each.take("annotations", Record).take("address", text)
+            built_on[name] = BuiltOn(version=uri.rpartition("@")[2], tar=_digest(each), address=address)
         elif name == "source":
             sources.append(_source(each, uri))
         else:
             inputs[name] = _digest(each)
-    return sources, inputs, libraries
+    return sources, inputs, built_on, libraries
 
 
 def _source(fields: Record, uri: str) -> Source:

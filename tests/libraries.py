@@ -1,0 +1,44 @@
+"""Small libraries, and the workspace ``tiny`` built on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tiny
+
+HEAD = "apiVersion: packyard/v1\nkind: Library\nname: parts\nlicense: LICENSE\n"
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: run}\ndata:\n"
+KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+
+
+def define(name: str, value: str) -> str:
+    """Return the definition of a setter."""
+    return f'    io.k8s.cli.setters.{name}:\n      x-k8s-cli: {{setter: {{name: {name}, value: "{value}"}}}}\n'
+
+
+def write(folder: Path, **values: str) -> Path:
+    """Write a library with the base ``below``, whose ConfigMap has these values bound to setters of their names."""
+    tiny.write(folder / "packyard.yaml", HEAD.replace("parts", folder.name))
+    tiny.write(folder / "LICENSE", "free\n")
+    tiny.write(folder / "Krmfile", KRMFILE + "".join(define(name, value) for name, value in values.items()))
+    data = "".join(f'  {name}: "{value}" # {{"$openapi":"{name}"}}\n' for name, value in values.items())
+    tiny.write(folder / "bases/below/cm.yaml", CONFIG_MAP + data)
+    tiny.write(folder / "bases/below/kustomization.yaml", f"{KUSTOMIZATION}resources: [cm.yaml]\n")
+    return folder
+
+
+def workspace(root: Path, *entries: str) -> Path:
+    """Write a workspace whose package ``p`` is made of the base ``below`` of a library."""
+    tiny.workspace(root)
+    name(root, *entries)
+    tiny.replace(root / "packages/p/package.yaml", "base: one", "base: below")
+    return root
+
+
+def name(root: Path, *entries: str) -> None:
+    """Let a workspace name these libraries alone."""
+    file = root / "packyard.yaml"
+    head = file.read_text().partition("libraries:")[0]
+    file.write_text(f"{head}{'libraries:' if entries else ''}\n" + "".join(f"- {each}\n" for each in entries))
