@@ -47,7 +47,8 @@ def workspace(root: Path) -> Path:
     """Write it."""
     tiny.write(root / "packyard.yaml", WORKSPACE)
     tiny.write(root / "LICENSE", "free")
-    pins = {name: _copy_of_library(root / "libraries" / name) for name in ("bundle", "parts", "repository")}
+    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4)}
+    pins = {name: _copy_of_library(root / "libraries" / name, version) for name, version in versions.items()}
     lock.write(root / "packyard.lock", Lock(libraries=pins))
     for folder in ("bases", "overlays/storage", "overlays/programs"):
         (root / folder / "part").mkdir(parents=True)
@@ -56,7 +57,7 @@ def workspace(root: Path) -> Path:
     return root
 
 
-def _copy_of_library(folder: Path) -> Pin:
+def _copy_of_library(folder: Path, version: str) -> Pin:
     tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
     digest = library.digest(folder.name, folder)
-    return Pin(version="1", channel="", tar=digest, digest=digest)
+    return Pin(version=version, channel="", tar=digest, digest=digest)

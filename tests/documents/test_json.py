@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import libraries
 import real
 import tiny
 from documents import pages
@@ -99,6 +100,13 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "impact": run("impact", *changed(tmp_path)),
         "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
+    }
+    libraries.workspace(tmp_path / "ws", "{path: ../parts}")
+    libraries.write(tmp_path / "parts", A="1")
+    results |= {
+        "update": run("update", "parts", "--workspace", tmp_path / "ws"),
+        "vendor": run("vendor", "--workspace", tmp_path / "ws"),
+        "list --libraries": run("list", "--libraries", "--workspace", tmp_path / "ws"),
     }
     table = documented()
     assert set(table) == {*results, "render"}

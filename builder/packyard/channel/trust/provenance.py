@@ -104,7 +104,8 @@ class Provenance:
     ) -> Provenance:
         """Describe a published bundle that was made here, by this packyard, from these files.
 
-        Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who describes many bundles does so once.
+        Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who
+        describes many bundles does so once.
         """
         return cls(
             name=bundle.name,
@@ -113,7 +114,7 @@ class Provenance:
             tar=bundle.tar,
             inputs=inputs,
             source=Source.of(revision, inputs) if revision else None,
-            built_on={place: each for place, each in built_on.items() if any(f.startswith(f"{place}/") for f in inputs)},
+            built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
         )
@@ -169,6 +170,10 @@ class Provenance:
         for name, version in sorted(self.libraries.items()):
             kind = "pypi" if name in _LIBRARIES else "generic"
             yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
+
+
+def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
+    return any(path.startswith(f"{place}/") for path in inputs)
 
 
 def key(name: str, version: str) -> str:
