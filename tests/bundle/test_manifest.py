@@ -143,7 +143,7 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
             changed(apiVersion="packyard/v2"),
             r"found packyard/v2 Bundle \(a newer packyard may have written it:",
         ),
-        (changed(kind="Index"), "expected packyard/v1 Bundle, found packyard/v1 Index"),
+        (changed(kind="Index"), "expected packyard/v1 Bundle or Library, found packyard/v1 Index"),
         (changed(name=1), "name: expected a text, found 1"),
         (changed(name="../x"), r"name: '\.\./x' is not a name for a bundle"),
         (changed(version="9" * 5000), "version: '9+' is not a version"),

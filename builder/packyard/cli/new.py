@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
     written = archive.write(answers.name, members, packages_dir)
     try:
-        findings = lint_catalogue(Composing(workspace.root_dir, None)(answers.name).files)
+        findings = lint_catalogue(Composing(workspace.root_dir, None, workspace.libraries)(answers.name).files)
     except PackyardError as error:
         shutil.rmtree(written)
         hint = "name use cases by --base USECASE=BASE, give values by --set NAME=VALUE"

@@ -96,5 +96,7 @@ def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: 
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
         if found is not None:
             diff.show(found, form)
+            changed = f"{output.counted(len(found), 'package')} with changes{diff.breaking(found)}"
+            output.note(changed if found else "no package changes")
     else:
         output.note("all libraries are what they are pinned as")
