@@ -11,7 +11,7 @@ from packyard.authoring.import_.share import Addition, Path, lines, share
 from packyard.source import selector
 from packyard.yaml.node import MappingNode
 
-_FILE = 3  # lines that a patch takes beside its operations
+_FILE = 6  # lines that a patch takes beside what it adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
         different = {each.key: each for some in changes for each in some}.values()
         cost = lines(shared.node) + _FILE * sum(map(bool, changes))
         cost += sum(one.lines for each in different for one in each.additions)
-        if cost > sum({content(root): lines(root) for root in row}.values()):
+        if different and cost > sum({content(root): lines(root) for root in row}.values()):
             continue
         found.append(shared.node)
         for each, root, some in zip(own, row, changes, strict=True):

@@ -39,8 +39,8 @@ class Addition:
 
     @property
     def lines(self) -> int:
-        """How many lines it takes as an operation."""
-        return _OPERATION + lines(self.child.value)
+        """How many lines it takes: as an operation in a list, in a mapping as an entry of a merge."""
+        return lines(self.child.value) + (_OPERATION if self.list_path != self.path else 0)
 
     @property
     def list_path(self) -> Path:

@@ -144,17 +144,17 @@ class _Tree:
         base.own.objects, more = common([self.left[place].objects for place in members])
         for place, own in zip(members, more, strict=True):
             self.left[place] = Own(own.objects, [*self.left[place].changes, *own.changes])
-        base.own.changes = self._take(members, [self.left[place] for place in members]).changes
+        taken = self._take(members)
+        base.own = Own([*base.own.objects, *taken.objects], taken.changes)
         return base
 
-    def _take(self, places: Sequence[_Place], owns: Sequence[Own]) -> Own:
-        """Take what some use cases have all left out of what is left of them."""
-        alike = [key for key in owns[0].keys if all(key in own.keys for own in owns)]
-        rest = owns[0].without(alike)
-        taken = owns[0].without(rest.keys)
+    def _take(self, places: Sequence[_Place]) -> Own:
+        """Take what some use cases all have left out of what is left of them."""
+        first, *others = (self.left[place] for place in places)
+        alike = [key for key in first.keys if all(key in own.keys for own in others)]
         for place in places:
             self.left[place] = self.left[place].without(alike)
-        return taken
+        return first.without(self.left[places[0]].keys)
 
     def place_storages(self, is_free: Callable[[str], bool]) -> None:
         """Make a storage of what each last step adds to all groups that it can reach."""
@@ -176,16 +176,20 @@ class _Tree:
                 self._leaf(place)
 
     def _move(self, key: object, members: Sequence[_Place], part: Part) -> None:
-        """Move what comes to an object to a storage, where it comes to that object in all groups that have it."""
+        """Move what comes to an object to a storage, where it comes to all objects that are called so."""
         own = next(self.left[place] for place in members if key in self.left[place].keys)
         found = own.without(each for each in own.keys if each != key)
         for change in found.changes:
-            to = selector.identity(change.to)
-            members = [place for place in members if to in map(selector.identity, self.bases[place[0]].all_objects)]
+            members = [place for place in members if self._has(place, change.to)]
         if all(key in self.left[place].keys for place in members):
             part.own = Own([*part.own.objects, *found.objects], [*part.own.changes, *found.changes])
             for place in members:
                 self.left[place] = self.left[place].without([key])
+
+    def _has(self, place: _Place, root: MappingNode) -> bool:
+        """Say whether a use case has an object of a kind and name."""
+        objects = (*self.bases[place[0]].all_objects, *self.left[place].objects)
+        return any(selector.identity(each)[1::2] == selector.identity(root)[1::2] for each in objects)
 
     def _leaf(self, place: _Place) -> Part:
         """Return the base of a use case alone."""
