@@ -11,7 +11,7 @@ from packyard.authoring.import_.share import Addition, Path, lines, share
 from packyard.source import selector
 from packyard.yaml.node import MappingNode
 
-_FILE = 6  # lines that a patch takes beside what it adds
+_FILE = 3  # lines that a patch takes beside what it adds
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.authoring.import_ import read, rendering, write
+from packyard.authoring.import_ import bind, read, rendering, write
 from packyard.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
 from packyard.authoring.import_.read import Build, Variant
 from packyard.authoring.import_.split import split
@@ -39,6 +39,12 @@ class Imported:
     use_cases: Sequence[str]
     notes: Sequence[Note]
 
+    def with_checklist(self, origin: str, below: str = "") -> Imported:
+        """Return the import with its checklist, in which places are those below a folder."""
+        notes = joined(note.below(below) for note in self.notes)
+        files = {**self.files, self.checklist: checklist(origin, notes).encode()}
+        return replace(self, files=files, notes=notes)
+
     @property
     def checklist(self) -> str:
         """The path of what an author has to work through."""
@@ -66,20 +72,21 @@ def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin:
     check_name(here, name)
     notes: list[Note] = []
     variants = read.read(Sources(folder), here.prefix, build, notes)
-    return _make(here, name, variants, (note.below(f"{folder}/") for note in notes), origin, {})
+    imported = _make(here, name, variants, notes, {})
+    return imported.with_checklist(origin, below=f"{folder}/")
 
 
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
     """Return a package of two renderings: the first is composed, the values of the second are a preset."""
     check_name(here, name)
     notes: list[Note] = []
-    one, other = (read.documents(source_of(regular.read(path), str(path))) for path in (first, second))
+    one, other = (bind.documents(source_of(regular.read(path), str(path))) for path in (first, second))
     found = rendering.compare(one, other, notes)
-    variant = Variant(path=_RENDERED, objects=tuple(read.objects(one, found.bound)), words=found.words)
+    variant = Variant(path=_RENDERED, objects=tuple(bind.objects(one, found.bound)), words=found.words)
     values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
-    return _make(here, name, [variant], notes, f"{first} and {second}", files)
+    return _make(here, name, [variant], notes, files).with_checklist(f"{first} and {second}")
 
 
 def _make(
@@ -87,7 +94,6 @@ def _make(
     name: str,
     variants: Sequence[Variant],
     notes: Iterable[Note],
-    origin: str,
     beside: Mapping[str, bytes],
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
@@ -100,9 +106,8 @@ def _make(
         if not _is_free(here, folder):
             raise _taken(here, folder)
     _check(here, variants, files, name)
-    worked = joined([*notes, *done.notes, *_silent(variants, files), _unknown(model)])
-    files[f"packages/{name}/{CHECKLIST}"] = checklist(origin, worked).encode()
-    return Imported(name, files, sorted(variant.path for variant in variants), worked)
+    said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
+    return Imported(name, files, sorted(variant.path for variant in variants), said)
 
 
 def _unknown(model: Mapping[str, str]) -> Note:
