@@ -130,16 +130,16 @@ def write_to(here: Workspace, imported: Imported) -> None:
     made: list[Path] = []
     try:
         with tree.locked(below=False):
-            for path in imported.files:
-                folder = (here.root_dir / path).parent
-                missing = [each for each in (folder, *folder.parents) if not each.exists()]
-                made += reversed(missing)
-                folder.mkdir(parents=True, exist_ok=True)
+            for folder in dict.fromkeys((here.root_dir / path).parent for path in imported.files):
+                for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+                    made.append(each)
+                    each.mkdir()
             tree.write(imported.files)
-    finally:
+    except BaseException:
         for folder in reversed(made):
-            with suppress(OSError):  # it is not empty
+            with suppress(OSError):  # it is not there, or not empty
                 folder.rmdir()
+        raise
 
 
 def name_of(text: str) -> str:
