@@ -63,5 +63,5 @@ def _report(here: Workspace, imported: Imported, form: str) -> None:
         output.line(here.sources.shown(path))
     for note in imported.notes:
         output.note(f"{note.kind}: {output.counted(len(note.cases), 'case')}: {note.what}")
-    output.note(f"{output.counted(len(imported.use_cases), 'use case')}, {imported.lines} lines; "
-                f"work through {here.sources.shown(imported.checklist)}")  # fmt: skip
+    output.note(f"{output.counted(len(imported.use_cases), 'use case')}, {imported.lines} lines of sources")
+    output.note(f"next: work through {here.sources.shown(imported.checklist)}, then: packyard lint {imported.name}")
