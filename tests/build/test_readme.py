@@ -91,6 +91,25 @@ def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "one\n{% for a in range(99999) %}\n{% for b in range(99999) %}\n{% endfor %}\n{% endfor %}",
+        "one\n{% macro f(n) %}{{ f(n - 1) if n }}{{ f(n - 1) if n }}{% endmacro %}\n{{ f(90) }}",
+        "one\n{% for a in rows recursive %}{{ loop(rows) if loop.depth < 90 }}{{ loop(rows) if loop.depth < 90 }}"
+        "{% endfor %}",
+    ],
+)
+def test_a_fragment_does_not_loop_for_long(text: str) -> None:
+    with pytest.raises(InputError, match=r"a\.md:[23]: a fragment may take 100000 turns of loops, and calls"):
+        render([("a.md", text)], {"rows": [1]}, Memo())
+
+
+def test_loops_know_their_length_and_turns_are_counted_for_each_fragment() -> None:
+    text = "{% for a in range(60000) %}{% if loop.last %}{{ loop.length }}{% endif %}{% endfor %}"
+    assert render([("a.md", text), ("b.md", text)], {}, Memo()) == b"60000\n\n60000\n"
+
+
+@pytest.mark.parametrize(
     ("value", "shown"),
     [("a|b`c``", r"``` a\|b`c`` ```"), ("5", "`5`"), ("", ""), (None, ""), ("one\n\n  two", "`one two`")],
 )

@@ -51,6 +51,37 @@ def test_shows_the_packages_of_a_kind_that_a_channel_has(flags: str, names: list
     assert [entry["name"] for entry in entries] == names
 
 
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        ("--topology multi-node", ["many", "mixed"]),
+        ("--storage nfs", ["mixed", "one"]),
+        ("--topology multi-node --storage nfs", []),
+        ("--topology multi-node --storage pvc", ["many", "mixed"]),
+        ("--topology claim", ["one"]),
+    ],
+)
+def test_shows_the_packages_with_a_use_case_of_a_kind(flags: str, names: list[str], tmp_path: Path) -> None:
+    of = {"many": ("multi-node/pvc",), "mixed": ("multi-node/pvc", "single/nfs"), "one": ("single/nfs", "claim")}
+    entries = [
+        IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, use_cases=use_cases)
+        for name, use_cases in of.items()
+    ]
+    add_to_index(stores.open_store(str(tmp_path)), entries)
+    found = packyard("list", "--from", tmp_path, *flags.split(), "--output", "json")
+    assert [entry["name"] for entry in json.loads(found.stdout or "[]")] == names
+    if not names:
+        assert "no package with storage 'nfs': known: pvc" in found.stderr
+
+
+def test_shows_those_of_the_catalogue_with_a_use_case_of_a_kind() -> None:
+    found = json.loads(done("list", "--topology", "sweep", "-o", "json"))
+    assert [item["name"] for item in found] == [
+        item.name for item in PACKAGES if any(each.name == "sweep" for each in item.use_cases)
+    ]
+    assert found
+
+
 @pytest.mark.parametrize("words", [(), ("--output", "json")])
 def test_a_channel_that_is_larger_than_memory_is_listed(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

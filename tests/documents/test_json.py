@@ -98,6 +98,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
+        "docs": run("docs", NAME, *workspace),
         "impact": run("impact", *changed(tmp_path)),
         "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }

@@ -133,6 +133,10 @@ class Packing:
         described = found.result.manifest if found else None
         return found if described and (described.name, described.version) == (name, MARK) else None
 
+    def readme(self, name: str) -> bytes:
+        """Return a package's README."""
+        return self._draft(name)[0].readme(self.settings.version)
+
     def asked(self, name: str) -> list[Fact]:
         """Return what composing a package asks of the sources, without composing it."""
         from packyard.build import assemble

@@ -41,6 +41,10 @@ class Draft:
         members = [_with_version(member, version) if member.path == README else member for member in self.members]
         return bundle.build(replace(self.manifest, version=version), members)
 
+    def readme(self, version: str) -> bytes:
+        """Return the README of a version."""
+        return next(_with_version(member, version).data for member in self.members if member.path == README)
+
     @classmethod
     def parse(cls, data: bytes) -> Draft:
         """Read what `to_bytes` wrote."""

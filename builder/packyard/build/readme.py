@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 1000  # operand of a multiplication in a fragment
+_MOST_TURNS = 100_000  # turns of loops, and calls, of one fragment
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
@@ -68,10 +69,11 @@ def _uses(name: str, node: Node) -> bool:
 
 
 def _environment() -> Environment:
-    from jinja2 import StrictUndefined  # slow to import, and only `build` needs it
+    from jinja2 import StrictUndefined, nodes  # slow to import, and only `build` needs it
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Bounded(ImmutableSandboxedEnvironment):
+        left = _MOST_TURNS
         intercepted_binops = frozenset({"*", "**", "%"})  # by which a few signs may stand for gigabytes
 
         def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
@@ -81,6 +83,26 @@ def _environment() -> Environment:
                     raise OverflowError(f"{operator} takes numbers up to {_LARGEST}, and texts no longer")
             return super().call_binop(context, operator, left, right)
 
+        def call(self, *given: Any, **named: Any) -> Any:
+            self.count()
+            return super().call(*given, **named)
+
+        def count(self) -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise OverflowError(f"a fragment may take {_MOST_TURNS} turns of loops, and calls")
+
+        def turns(self, items: Iterable[object]) -> Iterator[object]:
+            for item in items:
+                self.count()
+                yield item
+
+        def _parse(self, *given: Any) -> nodes.Template:
+            tree = super()._parse(*given)
+            for loop in tree.find_all(nodes.For):
+                loop.iter = nodes.Filter(loop.iter, "turns", [], [], None, None)
+            return tree
+
     environment = Bounded(
         undefined=StrictUndefined,
         finalize=_printed,
@@ -89,7 +111,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(code=code, cell=cell)
+    environment.filters.update(code=code, cell=cell, turns=environment.turns)
     return environment
 
 
@@ -111,7 +133,9 @@ def _render(file: str, text: str, context: Mapping[str, object], memo: Memo) -> 
     from jinja2 import TemplateSyntaxError
 
     try:
-        return memo.once(("fragment", file, text), lambda: _template(file, text, memo)).render(context)
+        template = memo.once(("fragment", file, text), lambda: _template(file, text, memo))
+        template.environment.left = _MOST_TURNS  # type: ignore[attr-defined]
+        return template.render(context)
     except TemplateSyntaxError as error:
         raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
     except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …

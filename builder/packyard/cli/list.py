@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from packyard.bundle.manifest import LIBRARY
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from packyard.channel.entry import IndexEntry
 
 Item = TypeVar("Item")
+#: What is said of a package: the facts of its model, and the paths of its use cases.
+Said = tuple[Mapping[str, str], Sequence[str]]
 
 _SHOWN = 40  # characters of a fact
 _KNOWN = 1000  # values of a fact that are kept, to name the nearest one
 _FACTS = ("framework", "category", "precision", "mode")
+_OF_USE_CASES = ("topology", "storage")  # multi-node/user-mounted-nfs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
     for fact in _FACTS:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
+    for fact in _OF_USE_CASES:
+        parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages with a use case of this {fact}")
     shared.add_output(parser)
     shared.add_wide(parser)
     shared.add_libraries(parser)
@@ -44,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.libraries:
         return _list_libraries(workspace, arguments)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
-    packages = list(_chosen(arguments, packages, lambda item: item.model))
+    packages = list(_chosen(arguments, packages, lambda item: (item.model, [each.path for each in item.use_cases])))
     if arguments.output == "json":
         output.json_result([{"name": item.name, "model": dict(item.model), "useCases": [u.path for u in item.use_cases]}
                             for item in packages])  # fmt: skip
@@ -69,7 +74,7 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
         kind = LIBRARY if arguments.libraries else ""
         every = (entry for package in listed.packages() for entry in package.entries if entry.kind == kind)
-        return _chosen(arguments, every, lambda entry: entry.model)
+        return _chosen(arguments, every, lambda entry: (entry.model, entry.use_cases))
 
     if arguments.output == "json":
         deque(entries(), maxlen=0)
@@ -114,19 +119,23 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _chosen(
-    arguments: argparse.Namespace, items: Iterable[Item], model: Callable[[Item], Mapping[str, str]]
-) -> Iterator[Item]:
+def _chosen(arguments: argparse.Namespace, items: Iterable[Item], said: Callable[[Item], Said]) -> Iterator[Item]:
     """Yield the items with the facts that were asked for; if there is none, raise an error that names what exists."""
-    wanted = {fact: value for fact in _FACTS if (value := getattr(arguments, fact)) is not None}
+    facts = (*_FACTS, *_OF_USE_CASES)
+    wanted = {fact: value for fact in facts if (value := getattr(arguments, fact)) is not None}
     known: dict[str, set[str]] = {fact: set() for fact in wanted}
     for item in items:
+        model, use_cases = said(item)
         for fact, value in wanted.items():
-            found = model(item).get(fact, "")
-            if found == value or len(known[fact]) < _KNOWN:
-                known[fact].add(found)
-            if found != value:
+            found = {model.get(fact, "")}
+            if fact in _OF_USE_CASES:
+                found = {part for path in use_cases for part in _parts(path, fact)}
+                use_cases = [path for path in use_cases if value in _parts(path, fact)]
+            if len(known[fact]) < _KNOWN:
+                known[fact] |= found
+            if value not in found:
                 break
+            known[fact].add(value)
         else:
             yield item
     for fact, value in wanted.items():
@@ -134,3 +143,9 @@ def _chosen(
             others = known[fact] - {""}
             there = f"known: {', '.join(map(_short, sorted(others)[:20]))}" if others else f"no package has a {fact}"
             raise InputError(f"no package with {fact} {value!r}: {suggest(value, others) or there}")
+
+
+def _parts(path: str, fact: str) -> list[str]:
+    """Return the words in the path of a use case that may be its storage, the last one, or its topology."""
+    words = path.split("/")
+    return words[-1:] if fact == "storage" else words

@@ -50,6 +50,7 @@ VERBS = {
     "impact": ("impact", "tell which packages and use cases a change in git touches"),
     "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),
+    "docs": ("docs", "write the READMEs of packages, or check those that were committed"),
     "schema": ("schema", "print the JSON Schema of a file that authors write"),
     "cache": ("cache", "show what is kept of what was fetched and built, or delete it"),
     "config": ("config", "show what is set for all commands, and where"),
