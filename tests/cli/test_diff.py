@@ -24,23 +24,33 @@ openAPI:
 LIBRARY = "apiVersion: packyard/v1\nkind: Library\nname: parts\n"
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    """A workspace with one setter."""
-    root = tiny.workspace(tmp_path / "sources")
+def with_setter(folder: Path) -> Path:
+    """Write a workspace with one setter."""
+    root = tiny.workspace(folder)
     tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', 'a: "1" # {"$openapi":"A"}')
     (root / "Krmfile").write_text(KRMFILE)
     return root
 
 
 @pytest.fixture
-def channel(tmp_path: Path, sources: Path) -> Path:
-    """A channel with versions 1.0 and 1.1 of the package, of which the second has another default."""
-    channel = tmp_path / "channel"
+def sources(tmp_path: Path) -> Path:
+    return with_setter(tmp_path / "sources")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A channel with versions 1.0 and 1.1 of the package, of which the second has another default, and its sources."""
+    folder = tmp_path_factory.mktemp("published")
+    sources, channel = with_setter(folder / "sources"), folder / "channel"
     done("publish", "--workspace", sources, "--version", "1.0", "--to", channel)
     tiny.replace(sources / "Krmfile", 'value: "1"', 'value: "2"')
     done("publish", "--workspace", sources, "--version", "1.1", "--to", channel)
-    return channel
+    return channel, sources
+
+
+@pytest.fixture
+def channel(published: tuple[Path, Path]) -> Path:
+    return published[0]
 
 
 def rows(*words: object) -> list[dict[str, Any]]:
@@ -69,7 +79,8 @@ def test_compares_two_versions_of_a_channel(channel: Path) -> None:
     }
 
 
-def test_the_same_packages_are_the_same_wherever_they_come_from(channel: Path, sources: Path, tmp_path: Path) -> None:
+def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple[Path, Path], tmp_path: Path) -> None:
+    channel, sources = published
     done("get", "p@1.0", "--from", channel, "--into", tmp_path)
     file = channel / "1.1/p.tar.gz"
     assert rows("p@1.0", tmp_path / "p", "--from", channel) == []
@@ -120,7 +131,7 @@ def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.yaml").write_text(json.dumps({"a": text}))
     shown = done("diff", tmp_path / "a", tmp_path / "b", "--output", "markdown").splitlines()
-    assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ````'``` @all <script>\\n# x'````"]
+    assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ```` '``` @all <script>\\n# x' ````"]
 
 
 def test_cuts_markdown_that_no_comment_holds(tmp_path: Path) -> None:

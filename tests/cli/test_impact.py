@@ -29,18 +29,23 @@ def commit(folder: Path, message: str = "x") -> None:
     git(folder, "commit", "--quiet", "--message", message)
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A workspace in a checkout, in a folder of it: packages p, q and r, of which r has another base, two."""
-    root = tmp_path / "checkout"
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("committed") / "checkout"
     sources = tiny.workspace(root / "zoo")
     for name in ("q", "r"):
         shutil.copytree(sources / "packages/p", sources / "packages" / name)
     shutil.copytree(sources / "bases/one", sources / "bases/two")
     tiny.replace(sources / "packages/r/package.yaml", "{base: one}", "{base: two}")
-    git(tmp_path, "init", "--quiet", str(root))
+    git(root, "init", "--quiet")
     commit(root)
-    return sources
+    return root
+
+
+@pytest.fixture
+def checkout(committed: Path, tmp_path: Path) -> Path:
+    """A workspace in a checkout, in a folder of it: packages p, q and r, of which r has another base, two."""
+    return Path(shutil.copytree(committed, tmp_path / "checkout")) / "zoo"
 
 
 @pytest.fixture

@@ -70,14 +70,12 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if not name.startswith(".packyard-"):
-                path = f"{place}/{name}" if place else name
-                files[path] = tree.read(path)
-                size += len(files[path])
-        if len(files) > LIMITS.entries or size > LIMITS.total_size:
-            hint = "name the folder of one package, or of a library"
-            raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
+        for path in (f"{place}/{name}" if place else name for name in names if not name.startswith(".packyard-")):
+            files[path] = tree.read(path)
+            size += len(files[path])
+            if len(files) > LIMITS.entries or size > LIMITS.total_size:
+                hint = "name the folder of one package, or of a library"
+                raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
     return {folder.resolve().name: files}
 
 

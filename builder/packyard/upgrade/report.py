@@ -9,10 +9,10 @@ bert-k8s/multi-node/pvc
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from packyard.build.readme import code as code_span
 from packyard.errors import on_one_line, shown
 from packyard.upgrade.difference import Change
 from packyard.yaml.strict import read_plain
@@ -110,7 +110,4 @@ def _grouped(found: Found) -> list[tuple[tuple[str, ...], list[Change]]]:
 
 def _code(text: str) -> str:
     """Write a text as code in Markdown, whatever is in it."""
-    text = on_one_line(text)
-    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    pad = " " if "`" in (text[:1], text[-1:]) else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+    return code_span(on_one_line(text))
