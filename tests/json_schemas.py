@@ -21,6 +21,7 @@ from unittest import mock
 
 import everyfield
 import real
+import tiny
 from documents import pages
 from packyard.authoring import schemafile
 from packyard.options.folder import NAME as OPTIONS
@@ -89,16 +90,18 @@ class Recorder:
         return {"type": "array", "items": forms[0] if len(forms) == 1 else {"anyOf": forms}}
 
 
-def recorded(file: str) -> Recorder:
-    """Read a workspace with every field, and record what is asked of a file."""
+def recorded(file: str, kind: str = "Workspace") -> Recorder:
+    """Read a workspace with every field, or a library, and record what is asked of a file."""
     found = Recorder(file)
 
     def noted(method: str) -> Any:
         asked = getattr(Fields, method)
 
         @wraps(asked)
-        def ask(fields: Fields, key: str, *default: str) -> Any:
-            found.record(fields, method, key, required=(method == "text" and not default) or (file, key) in REQUIRED)
+        def ask(fields: Fields, key: str, *default: str | None) -> Any:
+            found.record(
+                fields, method, key, required=(file, key) in REQUIRED or (method == "text" and default in ((), (None,)))
+            )
             answer = asked(fields, key, *default)
             if method == "items" and answer:
                 path = f"{fields.path}.{key}".strip(".").replace("useCases.name", "useCases.NAME")
@@ -109,6 +112,7 @@ def recorded(file: str) -> Recorder:
 
     with tempfile.TemporaryDirectory() as folder:
         root = everyfield.workspace(Path(folder))
+        tiny.replace(root / WORKSPACE, "kind: Workspace", f"kind: {kind}")
         patches = [noted(method) for method in ASKED]
         for patch in patches:
             patch.start()
@@ -174,16 +178,16 @@ def of_package() -> Schema:
 
 
 def of_workspace() -> Schema:
-    """Return the schema of packyard.yaml; a library has no other fields than a workspace, and needs fewer."""
-    made = recorded(WORKSPACE).schema()
-    needed = [key for key in made["required"] if key not in ("apiVersion", "kind")]
-    is_workspace = {"properties": {"kind": {"const": "Workspace"}}}
+    """Return the schema of packyard.yaml; a library has the same fields as a workspace, and needs fewer."""
+    schemas = {kind: recorded(WORKSPACE, kind).schema() for kind in library.KINDS}
+    needed = {kind: set(schema["required"]) for kind, schema in schemas.items()}
+    always = set.intersection(*needed.values())
     return {
         "title": "packyard: packyard.yaml",
-        **made,
-        "required": ["apiVersion", "kind"],
-        "if": is_workspace,
-        "then": {"required": needed},
+        **schemas["Workspace"],
+        "required": [key for key in schemas["Workspace"]["required"] if key in always],
+        "if": {"properties": {"kind": {"const": "Workspace"}}},
+        "then": {"required": sorted(needed["Workspace"] - always)},
     }
 
 

@@ -21,7 +21,7 @@ openAPI:
       description: What is counted.
       x-k8s-cli: {setter: {name: A, value: "1"}}
 """
-LIBRARY = "apiVersion: packyard/v1\nkind: Library\nname: parts\n"
+LIBRARY = "apiVersion: packyard/v1\nkind: Library\nname: parts\nlicense: LICENSE\n"
 
 
 def with_setter(folder: Path) -> Path:
@@ -110,15 +110,19 @@ def test_names_packages_that_come_and_go(sources: Path, tmp_path: Path) -> None:
 
 
 def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
-    shutil.rmtree(sources / "packages")
     (sources / "packyard.yaml").write_text(f"{LIBRARY}moved: {{A: set B}}\n")
-    other = tmp_path / "other"
+    other, channel = tmp_path / "other", tmp_path / "channel"
     shutil.copytree(sources, other)
     (other / "Krmfile").write_text(KRMFILE.partition("openAPI")[0])
     tiny.replace(other / "bases/one/cm.yaml", ' # {"$openapi":"A"}', "")
+    breaks = "parts\n  BREAKING: setter A removed: set B\nparts/bases/one\n  ConfigMap x: data.a no longer set by A\n"
     assert done("diff", sources, other) == (
-        "other\n  BREAKING: setter A removed: set B\nother/bases/one\n  ConfigMap x: data.a no longer set by A\n"
+        "p/use-cases/one\nparts\n  BREAKING: setter A removed: set B\n"
+        "p/use-cases/one\nparts/bases/one\n  ConfigMap x: data.a no longer set by A\n"
     )
+    for version, root in (("1.0", sources), ("2.0", other)):
+        done("publish", "parts", "--workspace", root, "--version", version, "--to", channel)
+    assert done("diff", "parts@1.0", "parts@2.0", "--from", channel) == breaks
 
 
 def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ FAULTS = [
      " annotationSelector: a=b}", "target: {}"),
     ("workspace", "kind: Workspace", "kind: Package"),
     ("workspace", "name: all\n", ""),
+    ("workspace", "prefix: use-cases\n", ""),
+    ("workspace", "license: LICENSE\n", ""),
     ("workspace", "name: all", "name: {}"),
     ("workspace", "license: LICENSE", "licence: LICENSE"),
     ("workspace", "prefix: use-cases", "prefix: use cases"),
@@ -200,7 +202,7 @@ def test_a_file_with_every_field_is_valid_and_so_is_a_library(validators: dict[s
     for name, text in TEXTS.items():
         assert not is_refused(name, text, root)
         assert not [str(error) for error in validators[name].iter_errors(yaml.safe_load(text))], name
-    library = {"apiVersion": "packyard/v1", "kind": "Library", "name": "parts", "moved": {"OLD": "NEW"}}
+    library = {"apiVersion": "packyard/v1", "kind": "Library", "name": "parts", "license": "LICENSE"}
     assert validators["workspace"].is_valid(library)
 
 

@@ -16,7 +16,7 @@ from packyard.cli import fanout, libraries, output, settings
 from packyard.errors import InputError, Problem
 from packyard.files import regular
 from packyard.files.tree import Tree
-from packyard.source import package, workspace
+from packyard.source import library, package, workspace
 from packyard.source.library import Library
 from packyard.upgrade.difference import Files
 from packyard.work import executor
@@ -62,11 +62,13 @@ def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespa
 
 
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
-    """Return the packages of a workspace, one of them, or the folder as it is: an untarred package, a library."""
+    """Return one package of a workspace, or all and the library that it is, or the folder as it is: untarred."""
     if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
         return composed(packing(around, arguments), [folder.resolve().name], arguments)
-    if (folder / workspace.FILE).is_file() and (folder / "packages").is_dir():
-        return composed(packing(folder, arguments), libraries.read(folder).package_names(), arguments)
+    if (folder / workspace.FILE).is_file():
+        here = libraries.read(folder)
+        found = composed(packing(folder, arguments, here.libraries), here.package_names(), arguments)
+        return {**found, here.name: _files(library.members(here.sources))} if here.is_library else found
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -221,9 +221,9 @@ def _explained(found: Iterable[Change], after: Files) -> Iterator[Change]:
 def _moved(files: Files) -> Mapping[str, str]:
     """Return what a package, or a library, says of setters that it once had."""
     try:
-        if manifest.FILE in files:
-            return dict(Manifest.parse(files[manifest.FILE]).moved)
-        root = only(aliases.read(source_of(files.get(WORKSPACE, b""), WORKSPACE)), WORKSPACE).root
+        if WORKSPACE not in files:
+            return Manifest.parse(files[manifest.FILE]).moved if manifest.FILE in files else {}
+        root = only(aliases.read(source_of(files[WORKSPACE], WORKSPACE)), WORKSPACE).root
     except PackyardError:
         return {}
     moved = root.mapping("moved") if isinstance(root, MappingNode) else None
