@@ -129,6 +129,25 @@ def test_prints_json_and_markdown(checkout: Path) -> None:
     )
 
 
+def test_names_what_breaks_in_a_library(checkout: Path) -> None:
+    tiny.replace(checkout / "packyard.yaml", "kind: Workspace", "kind: Library")
+    commit(checkout)
+    shutil.rmtree(checkout / "bases/two")
+    shutil.rmtree(checkout / "packages/r")
+    assert impact(checkout) == (
+        "1 of 3 packages, 0 use cases; 2 BREAKING\n"
+        "r\n  BREAKING: package removed\nw/bases/two\n  BREAKING: base removed\n"
+    )
+
+
+def test_says_that_changes_count_that_are_not_committed(checkout: Path) -> None:
+    git(checkout, "branch", "release")
+    said = "changes that are not committed count, too; git stash leaves them out"
+    assert said not in packyard("impact", "release", cwd=checkout).stderr
+    assert said in packyard("impact", "release", cwd=changed(checkout)).stderr
+    assert said not in packyard("impact", cwd=checkout).stderr
+
+
 def test_a_base_without_a_workspace_has_no_packages(checkout: Path) -> None:
     git(checkout, "mv", "packyard.yaml", "later.yaml")
     commit(checkout)

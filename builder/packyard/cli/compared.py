@@ -18,6 +18,7 @@ from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.source import library, package, workspace
 from packyard.source.library import Library
+from packyard.source.workspace import Workspace
 from packyard.upgrade.difference import Files
 from packyard.work import executor
 
@@ -61,6 +62,11 @@ def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespa
     return {each.name: _files(archive.read(each.data)) for each in built}
 
 
+def offered(here: Workspace) -> Packages:
+    """Return the library that a workspace is, by its name, or nothing."""
+    return {here.name: _files(library.members(here.sources))} if here.is_library else {}
+
+
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     """Return one package of a workspace, or all and the library that it is, or the folder as it is: untarred."""
     if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
@@ -68,7 +74,7 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     if (folder / workspace.FILE).is_file():
         here = libraries.read(folder)
         found = composed(packing(folder, arguments, here.libraries), here.package_names(), arguments)
-        return {**found, here.name: _files(library.members(here.sources))} if here.is_library else found
+        return {**found, **offered(here)}
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,40 +24,47 @@ from packyard.options.folder import NAME as OPTIONS
 from packyard.source import revision, workspace
 from packyard.upgrade.difference import Change, compare_all
 
+_BASE = "HEAD"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    base = "compare with where this branch left that revision (default: HEAD)"
-    parser.add_argument("base", metavar="BASE", nargs="?", default="HEAD", help=base)
+    base = "compare with where this branch left that revision (default: %(default)s)"
+    parser.add_argument("base", metavar="BASE", nargs="?", default=_BASE, help=base)
     shared.add_output(parser, *shared.FORMS, "markdown")
     sources.add_argument(parser)
     fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare the packages that are touched."""
+    """Compare the packages that are touched, and what a library offers."""
     here = sources.find(arguments)
     commit, names = revision.parting(here.root_dir, arguments.base), here.package_names()
+    if arguments.base != _BASE and revision.has_changes(here.root_dir):
+        output.note("changes that are not committed count, too; git stash leaves them out")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         base_dir = revision.check_out(here.root_dir, commit, Path(folder))
         with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
-            known = libraries.read(base_dir).package_names() if (base_dir / workspace.FILE).is_file() else []
+            there = libraries.read(base_dir) if (base_dir / workspace.FILE).is_file() else None
+            known = there.package_names() if there else []
             before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
-            touched = {*names, *known} - set(impact.untouched(before, after, [each for each in known if each in names]))
-            old = compared.composed(before, [name for name in known if name in touched], arguments)
-        new = compared.composed(after, [name for name in names if name in touched], arguments)
-    found = compare_all(old, new)
+            same = impact.untouched(before, after, [name for name in known if name in names])
+            old = compared.composed(before, [name for name in known if name not in same], arguments)
+            old.update(compared.offered(there) if there else {})
+        new = compared.composed(after, [name for name in names if name not in same], arguments)
+        found = compare_all(old, {**new, **compared.offered(here)})
     if arguments.output != "json":
-        output.line(_summary(found, len({*names, *known})))
+        output.line(_summary(found, {*names, *known}))
     diff.show(found, arguments.output)
     return 0
 
 
-def _summary(found: Mapping[str, tuple[Change, ...]], number: int) -> str:
-    places = {(name, each.where) for name, changes in found.items() for each in changes}
+def _summary(found: Mapping[str, tuple[Change, ...]], packages: Collection[str]) -> str:
+    changed = {name: changes for name, changes in found.items() if name in packages}
+    places = {(name, each.where) for name, changes in changed.items() for each in changes}
     use_cases = [where for _, where in places if where and OPTIONS not in where.split("/")]
-    said = f"{len(found)} of {output.counted(number, 'package')}, {output.counted(len(use_cases), 'use case')}"
-    return said + diff.breaking(found)
+    number, cases = output.counted(len(packages), "package"), output.counted(len(use_cases), "use case")
+    return f"{len(changed)} of {number}, {cases}{diff.breaking(found)}"
 
 
 @contextmanager

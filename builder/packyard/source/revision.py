@@ -94,6 +94,11 @@ def parting(root_dir: Path, name: str) -> str:
     return found
 
 
+def has_changes(root_dir: Path) -> bool:
+    """Return whether files below a folder differ from HEAD, or are not known to git."""
+    return bool(_ask(root_dir, "status", "--porcelain", "--", "."))
+
+
 def _commit(root_dir: Path, name: str) -> str:
     """Return the commit that a name stands for, or an empty text."""
     found = _ask(root_dir, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
