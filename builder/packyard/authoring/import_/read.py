@@ -180,5 +180,5 @@ def _headers(document: Document) -> Iterator[Comment]:
 
 
 def _anchors(file: str) -> Note:
-    todo = "mark what repeats in the file of the base once more, with & and *"
-    return Note(LOST, "anchors, which are written out", todo, (file,))
+    todo = "mark what should be one in the file of the base, with & and *"
+    return Note(LOST, "anchors: what repeats has new ones, if it takes several lines", todo, (file,))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from posixpath import basename, relpath
 
+from packyard.authoring.import_.repeat import once
 from packyard.authoring.import_.share import END, Addition
 from packyard.authoring.import_.split import STORAGE, Entry, Part, Split
 from packyard.authoring.import_.word import Word
@@ -57,7 +58,7 @@ def _part(part: Part, known: Sequence[MappingNode]) -> dict[str, bytes]:
         changed.setdefault(selector.identity(change.to), (change.to, []))[1].extend(change.additions)
     roots = [*part.own.objects, *(to for to, _ in changed.values())]
     names = file_names([SourceObject(root, "") for root in roots])
-    files = {name: layout.write(root) for name, root in zip(names, part.own.objects, strict=False)}
+    files = {name: layout.write(once(root)) for name, root in zip(names, part.own.objects, strict=False)}
     listed = [relpath(part.on.used.folder, part.folder)] if part.on and not part.on.used.is_empty else []
     listed += sorted(files)
     entries: list[str] = []
