@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.authoring.import_.normal import content
@@ -55,7 +55,8 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
         shared = share(row)
         if not isinstance(shared.node, MappingNode):
             continue
-        changes = [list(_changes(shared.node, additions)) for additions in shared.additions]
+        inserted = {each.path[:-1] for additions in shared.additions for each in additions if each.is_item}
+        changes = [list(_changes(shared.node, additions, inserted)) for additions in shared.additions]
         different = {each.key: each for some in changes for each in some}.values()
         cost = lines(shared.node) + _FILE * sum(map(bool, changes))
         cost += sum(one.lines for each in different for one in each.additions)
@@ -68,11 +69,15 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
     return found, own
 
 
-def _changes(to: MappingNode, additions: Sequence[Addition]) -> Iterator[Change]:
-    """Put additions together that cannot be parted: those to one list, whose places count on each other."""
+def _changes(to: MappingNode, additions: Sequence[Addition], inserted: Collection[Path]) -> Iterator[Change]:
+    """Put additions together that cannot be parted: those to one of the lists that get items, and below it.
+
+    All places in it count on each other.
+    """
     groups: dict[Path, list[Addition]] = {}
     for each in additions:
-        groups.setdefault(each.list_path, []).append(each)
+        above = (each.path[:length] for length in range(len(each.path)))
+        groups.setdefault(next((path for path in above if path in inserted), each.path), []).append(each)
     for some in groups.values():
         key = (selector.identity(to), *((each.path, content(each.child.value)) for each in some))
         yield Change(to, tuple(some), key)

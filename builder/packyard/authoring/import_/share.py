@@ -38,16 +38,15 @@ class Addition:
     is_new: bool = True
 
     @property
-    def lines(self) -> int:
-        """How many lines it takes: as an operation in a list, in a mapping as an entry of a merge."""
-        return lines(self.child.value) + (_OPERATION if self.list_path != self.path else 0)
+    def is_item(self) -> bool:
+        """Whether it comes to a list."""
+        return isinstance(self.path[-1], int) or self.path[-1] == END
 
     @property
-    def list_path(self) -> Path:
-        """The path of the first list on the way, or the whole path."""
-        return next(
-            (self.path[:at] for at, step in enumerate(self.path) if isinstance(step, int) or step == END), self.path
-        )
+    def lines(self) -> int:
+        """How many lines it takes: an entry of a merge, or where lists are on its way an operation."""
+        in_list = any(isinstance(step, int) or step == END for step in self.path)
+        return lines(self.child.value) + (_OPERATION if in_list else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ A patch is a strategic merge where only mappings get something, otherwise a list
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from posixpath import basename, relpath
 
 from packyard.authoring.import_.repeat import once
@@ -30,9 +31,10 @@ _WIDTH = 120
 def write(split: Split, name: str, model: Mapping[str, str]) -> dict[str, bytes]:
     """Return the files of a workspace by their paths."""
     files: dict[str, bytes] = {}
+    roots = [root for part in split.parts for root in part.own.objects]
+    several = _several(roots)
     for part in split.parts:
-        base = [root for entry in split.entries.values() for root in entry.base.all_objects]
-        files |= {f"{part.folder}/{file}": data for file, data in _part(part, base).items()}
+        files |= {f"{part.folder}/{file}": data for file, data in _part(part, several).items()}
     folder = f"packages/{name}"
     files[f"{folder}/package.yaml"] = _package(split, name, model)
     if split.words:
@@ -50,8 +52,14 @@ def _joined(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _part(part: Part, known: Sequence[MappingNode]) -> dict[str, bytes]:
-    """Write the files of a part; ``known`` are the objects that patches may find."""
+def _several(roots: Iterable[MappingNode]) -> set[str]:
+    """Return the kinds that have several objects, which a patch has to name."""
+    called = {selector.identity(root)[1::2] for root in roots}
+    return {kind for kind, number in Counter(kind for kind, _ in called).items() if number > 1}
+
+
+def _part(part: Part, several: Collection[str]) -> dict[str, bytes]:
+    """Write the files of a part; ``several`` are the kinds of which there is more than one object."""
     is_storage = part.folder.startswith(STORAGE)
     changed: dict[Identity, tuple[MappingNode, list[Addition]]] = {}
     for change in part.own.changes:
@@ -65,7 +73,7 @@ def _part(part: Part, known: Sequence[MappingNode]) -> dict[str, bytes]:
     for name, (to, additions) in zip(names[len(files) :], changed.values(), strict=True):
         merged = _merge(to, additions)
         bare = merged is not None and not is_storage
-        entries.append(f"- path: {name}" if bare else f"- {{path: {name}, target: {_target(to, known)}}}")
+        entries.append(f"- path: {name}" if bare else f"- {{path: {name}, target: {_target(to, several)}}}")
         files[name] = layout.write(merged or _operations(additions))
     kind = "Component" if is_storage else "Kustomization"
     lines = [f"# {part.says}", f"apiVersion: {kustomization.VERSIONS[kind]}", f"kind: {kind}"]
@@ -77,12 +85,10 @@ def _part(part: Part, known: Sequence[MappingNode]) -> dict[str, bytes]:
     return {kustomization.FILE: _joined(lines), **files}
 
 
-def _target(to: MappingNode, known: Iterable[MappingNode]) -> str:
+def _target(to: MappingNode, several: Collection[str]) -> str:
     """Select an object by its kind, and where there are several by its name."""
-    kind = to.text("kind")
-    others = {selector.identity(root) for root in known if root.text("kind") == kind}
-    name = re.escape(selector.identity(to)[3]) if len(others) > 1 else ""
-    return f"{{kind: {kind}, name: {quoted(name, flow=True)}}}" if name else f"{{kind: {kind}}}"
+    _, kind, _, name = selector.identity(to)
+    return f"{{kind: {kind}, name: {quoted(re.escape(name), flow=True)}}}" if kind in several else f"{{kind: {kind}}}"
 
 
 def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None:
