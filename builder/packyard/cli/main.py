@@ -18,7 +18,6 @@ from packyard.errors import PackyardError, Problem, UnavailableError, UsageError
 
 #: Every verb, in the order of the help: its module and what it does.
 VERBS = {
-    "import": ("import_", "write a source package from a package that exists"),
     "list": ("list", "list the packages of a channel, or of the catalogue"),
     "search": ("search", "search a channel by words"),
     "get": ("get", "fetch a package, verify it and unpack it"),
@@ -32,6 +31,7 @@ VERBS = {
     "lint": ("lint", "report what is wrong with packages"),
     "init": ("init", "begin a workspace for packages of your own"),
     "new": ("new", "write a new package of the workspace"),
+    "import": ("import_", "write a source package from a package that exists"),
     "parts": ("parts", "list the bases and overlays that packages can be made of"),
     "preview": ("preview", "print what a use case composes to, again at each save"),
     "test": ("test", "build packages and try them as their users do"),
