@@ -26,7 +26,10 @@ import pytest
 import yaml
 
 import real
+import tiny
 from packyard import __version__
+from packyard.bundle import lock
+from packyard.source import library
 from running import SOURCE_ROOT, done
 
 pytestmark = pytest.mark.slow
@@ -37,6 +40,29 @@ EPOCH = 1_700_000_000
 PYPROJECT = (real.REPOSITORY / "pyproject.toml").read_text()
 DECLARED = [(3, int(minor)) for minor in re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', PYPROJECT)]
 SOAK = bool(os.environ.get("PACKYARD_SOAK"))
+#: A storage that builds on one of packyard's.
+ZOO = {
+    "overlays/storage/team-claim/kustomization.yaml": """\
+# The team's claim, which is there already.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+components:
+- ../../../libraries/builtin/overlays/storage/user-allocated-pvc
+""",
+    "overlays/storage/team-claim/Krmfile": """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    # What claim and volume are called.
+    io.k8s.cli.setters.PVC_NAME:
+      description: Name of the claim.
+      x-k8s-cli: {setter: {name: PVC_NAME, value: team-data}}
+    # Part of names.
+    io.k8s.cli.substitutions.STORAGE_NAME:
+      x-k8s-cli: {substitution: {name: STORAGE_NAME, pattern: team}}
+""",
+}
 #: Extras that are for those who change packyard, so that no message names them.
 OF_DEVELOPERS = {"test", "lint"}
 HINT = re.compile(r"pip install '(packyard\[(\w+)\])'")
@@ -224,6 +250,29 @@ def build_the_sdists_package(environment: Environment, digest: str, executor: st
     assert json.loads(result.stdout)[0]["tar"] == digest
 
 
+def build_a_zoo(environment: Environment) -> None:
+    """Follow a stranger from an empty folder to a release of three packages, with a storage of their own."""
+    run, folder = environment.run, environment.folder
+    run("init", "zoo")
+    for path, text in ZOO.items():
+        tiny.write(folder / "zoo" / path, text)
+    here = ("--workspace", "zoo")
+    bases = {"alpha": "single-node", "beta": "mpi-job", "gamma": "notebook"}
+    for name, base in bases.items():
+        storages = ("--storage", "team-claim", "--storage", "user-mounted-nfs")
+        run("new", name, *here, "--base", f"train={base}", *storages, "--set", "IMAGE=busybox:1.36")
+    assert ", 0 errors, 0 warnings in " in run("lint", *here).stderr
+    run("update", *here)
+    pinned = lock.read(folder / "zoo/packyard.lock").libraries["builtin"]
+    assert (pinned.version, pinned.tar) == (__version__, library.digest("builtin", real.REPOSITORY))
+    run("publish", *here, "--version", "1.0.0", "--to", "channel")
+    listed = json.loads(run("list", "--from", "channel", "--output", "json").stdout)
+    assert [(each["name"], each["version"]) for each in listed] == [(name, "1.0.0") for name in bases]
+    run("get", "alpha", "--from", "channel", "--into", "fetched")
+    rendered = run("render", "fetched/alpha/use-cases/train/team-claim").stdout
+    assert "claimName: team-data" in rendered.replace('"', "")
+
+
 def lint_by_schemas(environment: Environment) -> None:
     """Let `lint` accept the package, and refuse a field that only a schema knows to be wrong."""
     assert "not checked" not in environment.run("lint", NAME).stderr
@@ -248,6 +297,7 @@ def test_runs_in_an_empty_environment_of(version: tuple[int, int], dist: Dist, d
     environment.install(dist.wheel_file)
     follow_the_daily_path(environment, dist, digest)
     if SOAK or running:
+        build_a_zoo(environment)
         result = environment.run("lint", NAME)
         assert "not checked: the schemas" in result.stderr
         follow_hint(environment, result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.build import describe
-from packyard.build.draft import MARK, Draft
+from packyard.build.draft import MARK, README, Draft
 from packyard.bundle import manifest
 from packyard.bundle.archive import Member
 from packyard.bundle.manifest import Manifest, ShippedUseCase
@@ -26,8 +26,9 @@ def draft(here: Workspace) -> Draft:
         if each.path
     )
     members = library.members(sources)
-    if here.license_file not in {member.path for member in members}:
-        members.append(Member(path=here.license_file, data=sources.read(here.license_file)))
+    for path in {here.license_file, README} - {member.path for member in members}:
+        if sources.is_file(path):
+            members.append(Member(path=path, data=sources.read(path)))
     folders = dict(_parts(here))
     for folder, kind in folders.items():
         parts.read(sources, folder, kind)

@@ -9,10 +9,11 @@ library builds on are pinned by its own lock.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from posixpath import basename, join
+from posixpath import join
 
 from packyard import __version__
 from packyard.bundle import archive, lock, manifest
@@ -34,7 +35,10 @@ KINDS = ("Library", "Workspace")
 MOST, DEEPEST = 50, 8
 
 #: What a library consists of: files and folders at its root.
-CONTENT = ("bases", "overlays", "docs/readme", "Krmfile", FILE, lock.FILE, "LICENSE", "README.md")
+CONTENT = ("bases", "overlays", "docs/readme", "Krmfile", FILE, lock.FILE, "LICENSE")
+
+#: What editors, systems and pip leave beside files.
+_LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +94,7 @@ def members(sources: Sources) -> list[Member]:
         found = [path for path in sources.list("", "**/*") if not path.startswith(f"{LIBRARIES}/")]
     else:
         found = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
-        found = [path for path in found if basename(path)[0] != "." and basename(path)[-1] != "~"]
+        found = [path for path in found if not _LEFT.search(path)]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))
         for path in found
