@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,9 +14,11 @@ import yaml
 import libraries
 import tiny
 from packyard.bundle import lock
+from packyard.bundle.archive import Member
 from packyard.bundle.manifest import Manifest
 from packyard.channel.trust import provenance
 from packyard.channel.trust.keys import NOBODY
+from packyard.source.shelf import Shelf
 from source.test_repository import commit, git
 
 CONFIG_MAP = "bases/below/cm.yaml"
@@ -228,6 +231,29 @@ def test_another_packyard_than_the_one_that_is_pinned_carries_other_parts(
     assert says in build(parts)[2]
     assert "  setter A: default 1 → 2\n" in done("update", "builtin", "--workspace", tmp_path / "ws")
     assert built(parts) == {"A": "2"}
+
+
+def test_a_library_that_was_fetched_cannot_lead_into_other_folders_of_its_user(parts: Path, tmp_path: Path) -> None:
+    libraries.write(tmp_path / "private", SECRET="1")
+    libraries.name(parts, "{path: ../../../../../private}")
+    libraries.name(tmp_path / "ws", f"{{git: 'file://{parts}', commit: {commit(parts)}}}")
+    code, _, err = in_workspace(parts, "update")
+    assert (code, "the library private is a folder outside of the library parts, which was fetched" in err) == (1, True)
+
+
+def test_lint_refuses_a_library_that_could_not_be_published(parts: Path) -> None:
+    assert tiny.run("lint", "--workspace", parts)[0] == 0
+    tiny.replace(parts / "bases/below/kustomization.yaml", "cm.yaml", "gone.yaml")
+    assert "'gone.yaml' is neither a file nor a folder here" in tiny.refused("lint", "--workspace", parts)
+
+
+def test_keeps_no_more_libraries_than_fit(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "shelf", limit=1000)
+    for number in range(5):
+        folder, tar = shelf.put("parts", [Member(path="Krmfile", data=bytes([number]) * 400)])
+        os.utime(folder.parent, (number, number))
+    assert shelf.find("parts", tar) == folder
+    assert shelf.sizes() == [400, 400]
 
 
 # Repositories and copies.

@@ -229,6 +229,12 @@ def chain(root: Path) -> None:
     name_libraries(root, "{path: ../l0}")
 
 
+def link_copy(root: Path) -> None:
+    libraries.name(root, "builtin")
+    (root / "libraries").mkdir()
+    (root / "libraries/builtin").symlink_to(root.parent / "parts")
+
+
 COMMIT = "0123456789012345678901234567890123456789"
 FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, commit: <40 hex digits>}"
 ADDRESS = "libraries.git: must be an address such as https://…, ssh://…, file://…, found "
@@ -252,6 +258,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         "parts/packyard.yaml:1: must be a Library or a Workspace of packyard/v1",
     ),
     "itself": (entry("{path: ../ws}"), "ws/packyard.yaml:7: the library ws builds on itself: ws"),
+    "a copy that is a link": (link_copy, "ws/libraries/builtin: leads to "),
     "a circle": (circle, "others/packyard.yaml:5: the library parts builds on itself: parts -> others -> parts"),
     "a chain without end": (chain, "is one too many: a workspace has at most 50, 8 deep"),
     "too many": (entry(*(f"{{path: ../parts, name: p{n}}}" for n in range(51))), "the library p50 is one too many"),

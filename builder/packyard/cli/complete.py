@@ -108,6 +108,11 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
 
         here = workspace.find(Path()) or (workspace.built_in() if verb == "get" else None)
         yield from here.package_names() if here else ()
+    elif verb in ("update", "vendor"):
+        from packyard.source import library, workspace
+
+        root_dir = workspace.find_root(Path())
+        yield from (each.name for each in library.entries(root_dir)) if root_dir else ()
     elif verb == "completion":
         from packyard.cli.completion import SHELLS
 

@@ -142,10 +142,13 @@ def _of_parts(here: Workspace) -> list[Finding]:
 
 def _composed(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> list[PackageFiles]:
     """Compose packages, or find them in the cache."""
+    from packyard.build import library
     from packyard.build.composing import Composing
     from packyard.source import whole
 
     cache_dir = fanout.cache_dir(arguments)
+    if here.is_library and not names:
+        library.draft(here)  # which refuses parts that cannot be read
     names = names or here.package_names()
     made = list(map(Composing(here.root_dir, cache_dir, here.libraries), names))
     fanout.finish(cache_dir, (item.fault for item in made))

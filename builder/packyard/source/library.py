@@ -21,7 +21,7 @@ from packyard.bundle.archive import Member
 from packyard.bundle.lock import Lock, Pin
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem, refuse
-from packyard.files import regular
+from packyard.files import paths, regular
 from packyard.source import library_entry
 from packyard.source.fields import Fields
 from packyard.source.library_entry import BUILTIN, Entry
@@ -168,20 +168,31 @@ class _Search:
         self._instead = instead
         self._count = 0
 
-    def libraries(self, root_dir: Path, within: dict[str, str]) -> tuple[Library, ...]:
-        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders."""
+    def libraries(self, root_dir: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
+        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
+
+        ``fetched`` is the name of the one of them that came from elsewhere, if one did.
+        """
         listed = entries(root_dir, self._memo)
         pins = read_lock(root_dir).libraries if listed else {}
         instead = {} if within else self._instead
         within = within or {os.path.realpath(root_dir): ""}
-        found = (instead.get(each.name) or self._find(each, root_dir, pins.get(each.name)) for each in listed)
-        return tuple(self._library(each, *place, within) for each, place in zip(listed, found, strict=True))
+        found = []
+        for each in listed:
+            if each.path and fetched and not copy_dir(root_dir, each.name).is_dir():
+                says = f"is a folder outside of the library {fetched}, which was fetched"
+                raise InputError(each.problem(says, "ask whoever publishes that to publish this one, too"))
+            place = instead.get(each.name) or self._find(each, root_dir, pins.get(each.name))
+            found.append(self._library(each, *place, within, fetched))
+        return tuple(found)
 
     def _find(self, entry: Entry, above_dir: Path, pin: Pin | None) -> tuple[Path, Pin | None]:
         """Return the folder of a library, and what pins it."""
         if pin:
             _check_pin(entry, pin)
         copy = copy_dir(above_dir, entry.name)
+        if copy.is_dir():
+            paths.inside(above_dir, f"{LIBRARIES}/{entry.name}")
         folder = copy if copy.is_dir() else own_dir(entry, above_dir)
         if pin:
             return folder or self._obtain(entry, pin), pin
@@ -190,7 +201,7 @@ class _Search:
             raise InputError(entry.problem(f"is not pinned in {lock.FILE}", hint))
         return folder, None
 
-    def _library(self, entry: Entry, root_dir: Path, pin: Pin | None, within: dict[str, str]) -> Library:
+    def _library(self, entry: Entry, root_dir: Path, pin: Pin | None, within: dict[str, str], fetched: str) -> Library:
         self._count += 1
         if self._count > MOST or len(within) > DEEPEST:
             raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
@@ -206,7 +217,8 @@ class _Search:
             hint = f"packyard update {entry.name} shows what that changes, and pins it"
             says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {found}"
             raise IntegrityError(entry.problem(says, hint))
-        libraries = self.libraries(root_dir, {**within, real: entry.name})
+        fetched = fetched or (entry.name if entry.git or entry.asked else "")
+        libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
         return Library(name=entry.name, root_dir=root_dir, pin=pin, libraries=libraries)
 
 
