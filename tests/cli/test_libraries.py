@@ -123,6 +123,12 @@ def test_a_library_may_have_packages_that_try_its_parts(parts: Path, tmp_path: P
     done("build", "p", "--workspace", parts, "--version", "1", "--out", tmp_path / "out")
     done("build", "--workspace", parts, "--version", "1", "--out", tmp_path / "out")
     assert not (tmp_path / "out/parts/packages").exists()
+    assert (tmp_path / "out/parts/bases/below").is_dir()
+
+
+@pytest.mark.parametrize("verb", ["docs", "test", "lint", "list"])
+def test_a_library_without_packages_has_nothing_to_do_for(verb: str, parts: Path) -> None:
+    assert tiny.run(verb, "--workspace", parts)[0] == 0
 
 
 # Pins.

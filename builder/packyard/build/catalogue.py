@@ -19,7 +19,7 @@ from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.errors import UnavailableError
-from packyard.source import library, whole, workspace
+from packyard.source import library, library_search, whole, workspace
 from packyard.source.library import Library
 from packyard.source.sources import Observed
 from packyard.source.workspace import Workspace
@@ -98,7 +98,7 @@ class Packing:
 
     def __init__(self, settings: Settings) -> None:
         if settings.libraries is None:
-            settings = replace(settings, libraries=library.find(settings.root_dir))
+            settings = replace(settings, libraries=library_search.find(settings.root_dir))
         self.settings = settings
         self.memo = Memo()
         self.kept = kept(settings.root_dir, settings.cache_dir, settings.libraries or ())

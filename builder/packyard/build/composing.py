@@ -12,7 +12,7 @@ from packyard.build.catalogue import kept
 from packyard.bundle import archive
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.packages import PackageFiles
-from packyard.source import idle, library, package, workspace
+from packyard.source import idle, library_search, package, workspace
 from packyard.source.compose import compose
 from packyard.source.idle import Idle
 from packyard.source.library import Library
@@ -35,7 +35,7 @@ class Composing:
 
     def __init__(self, root_dir: Path, cache_dir: Path | None, libraries: tuple[Library, ...] | None = None) -> None:
         self.root_dir = root_dir
-        self.libraries = library.find(root_dir) if libraries is None else libraries
+        self.libraries = library_search.find(root_dir) if libraries is None else libraries
         self.memo = Memo()
         self.kept = kept(root_dir, cache_dir, self.libraries)
 

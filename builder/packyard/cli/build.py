@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.version and not arguments.kustomization:
         raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
     workspace = sources.find(arguments)
-    names = sources.names(arguments, workspace)
+    choose = sources.names if arguments.kustomization else sources.bundles
+    names = choose(arguments, workspace)
     sources.tell_hidden(workspace)
     out_dir = Path(arguments.out)
     workspace.check_target(out_dir)

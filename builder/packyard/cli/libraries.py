@@ -12,9 +12,10 @@ from packyard.bundle.lock import Pin
 from packyard.bundle.reference import Reference
 from packyard.cli import output, state
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
-from packyard.source import library, workspace
-from packyard.source.library import NOTHING, Instead, Library
+from packyard.source import library, library_search, workspace
+from packyard.source.library import Library
 from packyard.source.library_entry import Entry
+from packyard.source.library_search import NOTHING, Instead
 from packyard.source.shelf import Shelf
 from packyard.source.sources import Sources
 from packyard.source.workspace import Workspace
@@ -42,7 +43,7 @@ def read(root_dir: Path, instead: Instead = NOTHING) -> Workspace:
 
 def find(root_dir: Path, instead: Instead = NOTHING) -> tuple[Library, ...]:
     """Find the libraries of a workspace as `read` does."""
-    return library.find(root_dir, obtain=obtain, instead=instead)
+    return library_search.find(root_dir, obtain=obtain, instead=instead)
 
 
 def kept(pins: Mapping[str, Pin]) -> Instead:

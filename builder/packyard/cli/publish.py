@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = sources.find(arguments) if arguments.version else None
     if workspace and "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
-    names = sources.names(arguments, workspace) if workspace else []
+    names = sources.bundles(arguments, workspace) if workspace else []
     keys = [] if arguments.dry_run else signing.keys(arguments.key)
     trusted = settings.trust(arguments.to)
     target = _Target(

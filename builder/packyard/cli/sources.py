@@ -35,9 +35,13 @@ def tell_hidden(here: Workspace) -> None:
 
 
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
-    """Return the packages that are named, each once, or all; of a library it is the library itself."""
-    every = [workspace.name] if workspace.is_library else workspace.package_names()
-    return list(dict.fromkeys(arguments.names)) or every
+    """Return the packages that are named, each once, or all."""
+    return list(dict.fromkeys(arguments.names)) or workspace.package_names()
+
+
+def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+    """Return what `names` does, but of a library, unless packages are named, the library itself."""
+    return [workspace.name] if workspace.is_library and not arguments.names else names(arguments, workspace)
 
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:

@@ -1,16 +1,14 @@
 """Libraries: trees of bases and overlays that a workspace, or another library, builds on without a copy of its own.
 
 The library NAME has its place at ``libraries/NAME``: a base that builds on one of its bases says
-``resources: [../../libraries/NAME/bases/job]``, as it would if the library were copied there. A copy that is there,
-made by `packyard vendor`, is used. What ``packyard.lock`` pins has to be that, to the byte. The libraries that a
-library builds on are pinned by its own lock.
+``resources: [../../libraries/NAME/bases/job]``, as it would if the library were copied there by `packyard vendor`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import join
@@ -20,8 +18,8 @@ from packyard.bundle import archive, lock, manifest
 from packyard.bundle.archive import Member
 from packyard.bundle.lock import Lock, Pin
 from packyard.digest import Digest
-from packyard.errors import InputError, IntegrityError, PackyardError, Problem, refuse
-from packyard.files import paths, regular
+from packyard.errors import InputError, refuse
+from packyard.files import regular
 from packyard.source import library_entry
 from packyard.source.fields import Fields
 from packyard.source.library_entry import BUILTIN, Entry
@@ -31,9 +29,6 @@ from packyard.work.memo import Memo
 FILE = "packyard.yaml"
 #: What others may build on.
 KINDS = ("Library", "Workspace")
-#: How many libraries a workspace may have in all, and how deep they may build on each other.
-MOST, DEEPEST = 50, 8
-
 #: What a library consists of: files and folders at its root.
 CONTENT = ("bases", "overlays", "docs/readme", "Krmfile", FILE, lock.FILE, "LICENSE")
 
@@ -54,14 +49,6 @@ class Library:
     def place(self) -> str:
         """Its folder in what builds on it."""
         return f"{LIBRARIES}/{self.name}"
-
-
-#: Folders and pins of libraries by their names.
-Instead = Mapping[str, tuple[Path, Pin]]
-NOTHING: Instead = {}
-
-#: Returns the folder of a library that is pinned and is neither a folder nor packyard's own.
-Obtain = Callable[[Entry, Pin], Path]
 
 
 def places(libraries: Sequence[Library]) -> dict[str, Path]:
@@ -114,19 +101,6 @@ def pin_of(name: str, root_dir: Path, address: str = "") -> Pin:
     return Pin(version=version, channel=address, tar=tar, digest=tar)
 
 
-def find(
-    root_dir: Path,
-    memo: Memo | None = None,
-    obtain: Obtain | None = None,
-    instead: Instead = NOTHING,
-) -> tuple[Library, ...]:
-    """Find the libraries of a workspace, each as its lock has it; ``obtain`` is asked for those that are elsewhere.
-
-    Some may be others ``instead``: folders and pins by name.
-    """
-    return _Search(Memo() if memo is None else memo, obtain or _absent, instead).libraries(root_dir, {})
-
-
 def entries(root_dir: Path, memo: Memo | None = None) -> list[Entry]:
     """Return what ``libraries`` of a packyard.yaml says; none where there is no such file."""
     sources = Sources(root_dir, memo)
@@ -159,91 +133,6 @@ def read_lock(root_dir: Path) -> Lock:
     return lock.read(file) if regular.is_file(file) else Lock()
 
 
-class _Search:
-    """The search for the libraries of one workspace."""
-
-    def __init__(self, memo: Memo, obtain: Obtain, instead: Instead) -> None:
-        self._memo = memo
-        self._obtain = obtain
-        self._instead = instead
-        self._count = 0
-
-    def libraries(self, root_dir: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
-        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
-
-        ``fetched`` is the name of the one of them that came from elsewhere, if one did.
-        """
-        listed = entries(root_dir, self._memo)
-        pins = read_lock(root_dir).libraries if listed else {}
-        instead = {} if within else self._instead
-        within = within or {os.path.realpath(root_dir): ""}
-        found = []
-        for each in listed:
-            if each.path and fetched and not copy_dir(root_dir, each.name).is_dir():
-                says = f"is a folder outside of the library {fetched}, which was fetched"
-                raise InputError(each.problem(says, "ask whoever publishes that to publish this one, too"))
-            place = instead.get(each.name) or self._find(each, root_dir, pins.get(each.name))
-            found.append(self._library(each, *place, within, fetched))
-        return tuple(found)
-
-    def _find(self, entry: Entry, above_dir: Path, pin: Pin | None) -> tuple[Path, Pin | None]:
-        """Return the folder of a library, and what pins it."""
-        if pin:
-            _check_pin(entry, pin)
-        copy = copy_dir(above_dir, entry.name)
-        if copy.is_dir():
-            paths.inside(above_dir, f"{LIBRARIES}/{entry.name}")
-        folder = copy if copy.is_dir() else own_dir(entry, above_dir)
-        if pin:
-            return folder or self._obtain(entry, pin), pin
-        if folder is None or entry.git or entry.asked:
-            hint = f"packyard update {entry.name} chooses, fetches and pins it"
-            raise InputError(entry.problem(f"is not pinned in {lock.FILE}", hint))
-        return folder, None
-
-    def _library(self, entry: Entry, root_dir: Path, pin: Pin | None, within: dict[str, str], fetched: str) -> Library:
-        self._count += 1
-        if self._count > MOST or len(within) > DEEPEST:
-            raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
-        real = os.path.realpath(root_dir)
-        if real in within:
-            circle = " -> ".join((*filter(None, within.values()), entry.name))
-            raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
-        try:
-            _check(root_dir, self._memo)
-        except PackyardError as error:
-            raise InputError(entry.problem("cannot be used"), *error.problems) from error
-        if pin and (found := digest(entry.name, root_dir)) != pin.tar:
-            hint = f"packyard update {entry.name} shows what that changes, and pins it"
-            says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {found}"
-            raise IntegrityError(entry.problem(says, hint))
-        fetched = fetched or (entry.name if entry.git or entry.asked else "")
-        libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
-        return Library(name=entry.name, root_dir=root_dir, pin=pin, libraries=libraries)
-
-
-def _check_pin(entry: Entry, pin: Pin) -> None:
-    """Refuse a pin of something else than the entry asks for."""
-    asked = entry.asked
-    if (asked and not asked.admits(pin.version)) or (entry.git and pin.version != commit_version(entry.commit)):
-        says = f"is {pin.version} in {lock.FILE}, not {asked.version or asked.choice if asked else entry.commit}"
-        raise InputError(entry.problem(says, f"packyard update {entry.name} pins what is asked for"))
-
-
 def commit_version(commit: str) -> str:
     """Return the version of a library that is a repository at a commit."""
     return f"0+{commit}"
-
-
-def _absent(entry: Entry, pin: Pin) -> Path:
-    raise InputError(entry.problem(f"{pin.version} was not fetched", "packyard build fetches it"))
-
-
-def _check(root_dir: Path, memo: Memo) -> None:
-    """Refuse a folder that is not a library."""
-    sources = Sources(root_dir, memo)
-    if not sources.is_file(FILE):
-        raise InputError(Problem("no such file, so this is not a library", file=sources.shown(FILE)))
-    fields = Fields.of_file(sources, FILE)
-    if fields.text("apiVersion") != "packyard/v1" or fields.text("kind") not in KINDS:
-        raise InputError(Problem(f"must be a {' or a '.join(KINDS)} of packyard/v1", file=fields.file, line=1))

@@ -11,7 +11,7 @@ from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import kustomization
-from packyard.source import library, library_entry
+from packyard.source import library, library_entry, library_search
 from packyard.source.fields import Fields
 from packyard.source.library import FILE as FILE
 from packyard.source.library import Library
@@ -117,7 +117,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
     ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
     """
     memo = Memo() if memo is None else memo
-    found = library.find(root_dir, memo) if libraries is None else libraries
+    found = library_search.find(root_dir, memo) if libraries is None else libraries
     sources = Sources(root_dir, memo, library.places(found))
     if not sources.is_file(FILE):
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(FILE)))
