@@ -29,7 +29,7 @@ _BASE = "HEAD"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    base = "compare with where this branch left that revision (default: %(default)s)"
+    base = f"compare with where this branch left that revision (default: {_BASE})"
     parser.add_argument("base", metavar="BASE", nargs="?", default=_BASE, help=base)
     shared.add_output(parser, *shared.FORMS, "markdown")
     sources.add_argument(parser)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from packyard.authoring import init
+from packyard.cli import arguments as shared
 from packyard.cli import output
 from packyard.errors import UsageError
 from packyard.source import workspace
@@ -17,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="the name of the catalogue (default: that of the folder)")
     where = "where use cases lie in a package (default: use-cases)"
     parser.add_argument("--prefix", metavar="PATH", default="use-cases", help=where)
+    shared.add_output(parser)
     licence = "the SPDX identifier of a licence for all packages, unless there is a LICENSE (default: Apache-2.0)"
     parser.add_argument("--license", metavar="ID", default="Apache-2.0", help=licence)
 
@@ -27,8 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not workspace.is_prefix(arguments.prefix):
         raise UsageError(f"packyard init: --prefix {arguments.prefix!r} must be words joined by slashes")
     name = arguments.name or directory.resolve().name
-    for file in init.write(directory, init.files(name, arguments.prefix, arguments.license)):
-        output.line(str(file))
+    files = init.write(directory, init.files(name, arguments.prefix, arguments.license))
     workspace.read(directory)
+    if arguments.output == "json":
+        output.json_result([{"file": str(file)} for file in files])
+        return 0
+    for file in files:
+        output.line(str(file))
     output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
     return 0

@@ -15,6 +15,7 @@ from packyard.build.composing import Composing
 from packyard.bundle import archive
 from packyard.bundle.archive import Member
 from packyard.checks.lint import lint_catalogue
+from packyard.cli import arguments as shared
 from packyard.cli import output, sources
 from packyard.errors import InputError, PackyardError, Problem, UsageError
 from packyard.source import offered
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for fact, text in _DEFAULTS.items():
         parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
     parser.add_argument("--description", metavar="TEXT", help="what it does, in a sentence")
+    shared.add_output(parser)
     sources.add_argument(parser)
 
 
@@ -58,7 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(*error.problems, Problem("was not written", file=str(written), hint=hint)) from error
     for finding in findings:
         output.problem(str(finding))
-    for file in sorted(path for path in written.rglob("*") if path.is_file()):
+    files = sorted(path for path in written.rglob("*") if path.is_file())
+    if arguments.output == "json":
+        output.json_result([{"file": str(file)} for file in files])
+        return 0
+    for file in files:
         output.line(str(file))
     output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
     return 0

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from packyard.build.preview import Preview, View, choose
+from packyard.cli import arguments as shared
 from packyard.cli import output, sources
 from packyard.cli.lint import judges_of
 from packyard.source import package
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path", metavar="USECASE", nargs="?", default="", help="one of its use cases (default: the first)"
     )
     parser.add_argument("--once", action="store_true", help="do not wait for changes")
+    shared.add_output(parser)
     sources.add_argument(parser)
 
 
@@ -34,6 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     path = choose(package.read(here, arguments.name), arguments.path)
     preview = Preview(here.root_dir, arguments.name, path, judges_of(here), here.libraries)
     view = preview.look()
+    if arguments.output == "json":
+        files = {file: data.decode() for file, data in view.files.items()}
+        output.json_result([{"file": file, "text": text} for file, text in files.items()])
+        _tell(view)
+        return 1 if view.problems else 0
     for file, data in view.files.items():
         output.data(f"# {file}\n".encode() + data + b"---\n")
     _tell(view)
