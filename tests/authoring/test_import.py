@@ -316,6 +316,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         },
         "train/b: P contradicts train/a: it has integer there, and string here",
     ),
+    "no name": (
+        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
+        "metadata.name are needed",
+    ),
     "one use case in another": (
         {"a/kustomization.yaml": FLAT, "a/b/kustomization.yaml": FLAT},
         "would be one use case",
@@ -331,6 +335,31 @@ def test_bad_input_is_refused_and_nothing_is_written(here: Path, tmp_path: Path,
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert message in tiny.refused("import", tmp_path / "web", "--workspace", here)
     assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
+
+
+def test_a_kind_that_is_no_name_for_a_file_leads_nowhere(here: Path, tmp_path: Path) -> None:
+    odd = 'apiVersion: v1\nkind: "../../../../evil}"\nmetadata: {name: "../a"}\n'
+    run(
+        here,
+        write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": odd + "---\n" + odd.replace("../a", "../b")}),
+    )
+    assert not [path for path in tmp_path.rglob("*evil*") if path.parent.parent.parent != here]
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(odd, odd.replace("../a", "../b"))
+
+
+def test_a_list_of_objects_is_read_as_kustomize_reads_it(
+    here: Path, tmp_path: Path, served5: Served, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    listed = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
+        f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n" for name in "ab"
+    )
+    run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": listed}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
 
 
 def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def _stem(item: SourceObject, *, alone: bool) -> str:
 
 
 def _dashed(item: SourceObject) -> str:
-    return _UPPER.sub("-", item.identity[1]).lower()
+    return _NO_STEM.sub("-", _UPPER.sub("-", item.identity[1]).lower())
 
 
 def _add(objects: list[SourceObject], item: SourceObject) -> None:

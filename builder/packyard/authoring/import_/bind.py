@@ -17,6 +17,7 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding
 from packyard.setters.kpt import tagged
 from packyard.setters.krmfile import Krmfile
+from packyard.source import selector
 from packyard.yaml import aliases
 from packyard.yaml.node import Document, MappingNode, Scalar, SequenceNode, Source
 
@@ -43,26 +44,23 @@ def bind(
             else:
                 kept.add(binding.comment.start)
                 bound[id(binding.node)] = binding.reference.name
-        notes += [
-            fault for start, fault in faults.items() if start not in kept
-        ]  # one may stand for a list and its items
+        # a comment may stand for a list and for its items
+        notes += [fault for start, fault in faults.items() if start not in kept]
     of_kpt = kpt.read(documents, notes)
     bound |= of_kpt.bound
     needed = {**of_kpt.words, **word.reached(bound.values(), words)}
     if krmfile:
         notes += _unused(krmfile, words.keys() - needed.keys())
-        notes += [
-            each for name in needed if name in definitions.setters for each in word.review(definitions.setters[name])
-        ]
+        setters = (definitions.setters[name] for name in needed if name in definitions.setters)
+        notes += [note for setter in setters for note in word.review(setter)]
     return tuple(objects(documents, bound)), needed
 
 
 def _unused(krmfile: Krmfile, names: Iterable[str]) -> Iterable[Note]:
     file = krmfile.source.name
     for name in sorted(names):
-        yield Note(
-            LOST, "definitions that no field uses", "bind the fields that they were meant for", (f"{file}: {name}",)
-        )
+        todo = "bind the fields that they were meant for"
+        yield Note(LOST, "definitions that no field uses", todo, (f"{file}: {name}",))
     if krmfile.root.get("rules") is not None:
         yield Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,))
 
@@ -71,8 +69,8 @@ def objects(documents: Iterable[Document], bound: Mapping[int, str]) -> Iterable
     """Yield the objects of documents as we write them, with comments that bind the fields of ``bound``."""
     for document in documents:
         root = document.root
-        metadata = root.mapping("metadata") if isinstance(root, MappingNode) else None
-        if not isinstance(root, MappingNode) or not (root.text("apiVersion") and root.text("kind") and metadata):
+        version, kind, _, name = selector.identity(root) if isinstance(root, MappingNode) else ("", "", "", "")
+        if not isinstance(root, MappingNode) or not (version and kind and name):
             place = root.source.locate(root.start)[0] if root else 1
             message = "is not a Kubernetes object: apiVersion, kind and metadata.name are needed"
             raise InputError(Problem(message, file=document.source.name, line=place))
@@ -92,9 +90,8 @@ def _fault(binding: Binding, definitions: Definitions, words: Mapping[str, Word]
     place = f"{node.source.name}:{node.source.locate(node.start)[0]}: {fields.path_text(binding.path)}: {name}"
     definition = definitions.resolve(binding.reference)
     if definition is None:
-        return Note(
-            LOST, "setter comments with names that nothing defines", "define the name, and bind the field", (place,)
-        )
+        what = "setter comments with names that nothing defines"
+        return Note(LOST, what, "define the name, and bind the field", (place,))
     if not fields.sets(definition, node):
         return Note(LOST, "setter comments where they bind nothing", "nothing, unless a whole list was meant", (place,))
     missing = [each for found in word.reached([name], words).values() for each in found.names if each not in words]

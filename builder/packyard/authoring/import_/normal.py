@@ -85,15 +85,10 @@ def _merged(node: MappingNode) -> list[Entry]:
     found = [entry for entry in node.entries if not is_merge(entry)]
     for entry in node.entries:
         if is_merge(entry):
-            value = entry.value
-            others = [item.value for item in value.items] if isinstance(value, SequenceNode) else [value]
-            for other in others:
+            brought = entry.value.items if isinstance(entry.value, SequenceNode) else [entry]
+            for other in (each.value for each in brought if isinstance(each.value, MappingNode)):
                 known = {each.name for each in found}
-                found += (
-                    [each for each in _merged(other) if each.name not in known]
-                    if isinstance(other, MappingNode)
-                    else []
-                )
+                found += [each for each in _merged(other) if each.name not in known]
     return found
 
 

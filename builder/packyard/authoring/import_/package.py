@@ -186,9 +186,7 @@ def _check(here: Workspace, variants: Sequence[Variant], files: Mapping[str, byt
         found = made.get(variant.path, {})
         different = [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
         problems += [
-            Problem(
-                f"{' '.join(filter(None, key))} cannot be imported exactly", file=variant.path, hint="please report it"
-            )
+            Problem(f"{' '.join(key)} cannot be imported exactly", file=variant.path, hint="please report it")
             for key in sorted(different)
         ]
     refuse(problems)

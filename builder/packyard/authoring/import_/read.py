@@ -67,9 +67,11 @@ def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list
     is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
     if not is_flat or not all("://" not in each and sources.is_file(each) for each in files):
         return _built(sources, folder, path, build, notes)
+    documents = [document for each in files for document in sources.documents(each)]
+    if any(isinstance(each.root, MappingNode) and each.root.get("items") for each in documents):  # a list of objects
+        return _built(sources, folder, path, build, notes)
     assert isinstance(root, MappingNode)
     notes += _left(sources, folder, {*files, *(join(folder, name) for name in _USED)})
-    documents = [document for each in files for document in sources.documents(each)]
     objects, words = bind.bind(documents, _krmfile(sources, folder), notes)
     said = prose(sources, files)
     notes += [_anchors(sources.shown(file)) for file in files if has_aliases(sources.text(file))]
@@ -115,12 +117,9 @@ def _built(sources: Sources, folder: str, path: str, build: Build, notes: list[N
     has_setters = any(comment.is_marked(sources.read(file)) for file in files if file.endswith(".yaml"))
     what = f"the {'setters' if has_setters else 'comments'} of use cases that kustomize had to build"
     notes.append(Note(LOST, what, "bind the fields again that users set", (shown,)))
-    what, todo = (
-        "fields of kustomizations, which have done their work",
-        "write patches, where they should go on working",
-    )
-    fields = (pair for each in folders for pair in _fields(sources, each))
-    notes += [Note(LOST, what, todo, (f"{sources.shown(file)}: {name}",)) for file, name in fields]
+    what = "fields of kustomizations, which have done their work"
+    for file, name in (pair for each in folders for pair in _fields(sources, each)):
+        notes.append(Note(LOST, what, "write as patches what should go on", (f"{sources.shown(file)}: {name}",)))
     text = Source(f"{shown} as built", build(folder).decode())
     objects, _ = bind.bind(bind.documents(text), None, notes)
     return Variant(path=path, objects=objects, words={})

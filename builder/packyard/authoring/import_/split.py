@@ -218,11 +218,8 @@ class _Tree:
             return
         if any(word.is_setter for word in places.values()):
             where = (f"{name}: {'/'.join(filter(None, place))}: {word.summary}" for place, word in places.items())
-            what, todo = (
-                "setters that use cases define differently",
-                "make them one, in the package's Krmfile, or rename one",
-            )
-            self.notes.append(Note(DOUBTFUL, what, todo, tuple(where)))
+            todo = "make them one, in the package's Krmfile, or rename one"
+            self.notes.append(Note(DOUBTFUL, "setters that use cases define differently", todo, tuple(where)))
         if name in GIVEN:
             self._give(name, places, places)
         for place, word in places.items():

@@ -118,11 +118,9 @@ def pattern_of(substitution: Substitution, notes: list[Note]) -> str | None:
         if reference is None:
             return None
         if marker not in pattern:
-            what, todo = (
-                "substitutions that list what their patterns lack",
-                "put it into the pattern if it belongs there",
-            )
-            notes.append(Note(DOUBTFUL, what, todo, (f"{_at(substitution)}: {marker}",)))
+            todo = "put it into the pattern if it belongs there"
+            where = f"{_at(substitution)}: {marker}"
+            notes.append(Note(DOUBTFUL, "substitutions that list what their patterns lack", todo, (where,)))
         pieces[f"\0{number}\0"] = f"${{{reference.name}}}"
         pattern = pattern.replace(marker, f"\0{number}\0") if marker else pattern
     if MARKER.search(pattern):
@@ -147,11 +145,8 @@ def review(setter: Setter) -> Iterable[Note]:
     for path, message in faults_of_keywords(setter.schema):
         yield Note(LOST, "keywords that mean nothing", "write them anew", (f"{_at(setter)}: {path[0]}: {message}",))
     if setter.required and setter.has_value:
-        what, todo = (
-            "required setters that ship a value",
-            f"empty the value of those that each user has to set: {_REQUIRED}",
-        )
-        yield Note(DOUBTFUL, what, todo, (f"{setter.name}: {setter.shown!r}",))
+        todo = f"empty the value of those that each user has to set: {_REQUIRED}"
+        yield Note(DOUBTFUL, "required setters that ship a value", todo, (f"{setter.name}: {setter.shown!r}",))
     elif setter.required and not _is_explained(setter):
         what, todo = "required setters without a description", f"say what they are: {_REQUIRED}"
         yield Note(DOUBTFUL, what, todo, (setter.name,))
@@ -207,10 +202,8 @@ def typed(types: Collection[str]) -> tuple[Entry, ...]:
 
 def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
     """Name a word for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
-    steps = [
-        re.sub(r"[^A-Z0-9]+", "_", _SMALL.sub("_", step).upper()).strip("_") for step in path if isinstance(step, str)
-    ]
-    steps = [step for step in steps if step] or ["VALUE"]
+    texts = (_SMALL.sub("_", step.rpartition("/")[2]).upper() for step in path if isinstance(step, str))
+    steps = [step for text in texts if (step := re.sub(r"[^A-Z0-9]+", "_", text).strip("_"))] or ["VALUE"]
     names = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
     names += [f"{names[-1]}_{number}" for number in range(2, len(taken) + 3)]
     return next(name for name in names if name not in taken)

@@ -88,7 +88,8 @@ def _part(part: Part, several: Collection[str]) -> dict[str, bytes]:
 def _target(to: MappingNode, several: Collection[str]) -> str:
     """Select an object by its kind, and where there are several by its name."""
     _, kind, _, name = selector.identity(to)
-    return f"{{kind: {kind}, name: {quoted(re.escape(name), flow=True)}}}" if kind in several else f"{{kind: {kind}}}"
+    selected = {"kind": re.escape(kind), **({"name": re.escape(name)} if kind in several else {})}
+    return f"{{{', '.join(f'{key}: {quoted(text, flow=True)}' for key, text in selected.items())}}}"
 
 
 def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None:
