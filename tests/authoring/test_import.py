@@ -263,6 +263,27 @@ def test_odd_yaml_is_written_as_our_authors_write_it(here: Path, tmp_path: Path,
     assert "- [ ] pod.yaml:19: # indented" in (here / "packages/web/import.md").read_text()
 
 
+def test_objects_that_have_other_names_in_other_use_cases_are_shared(
+    here: Path, tmp_path: Path, served5: Served
+) -> None:
+    labels = "".join(f"    label-{number}: {number}x\n" for number in range(9))
+    for group in ("one", "two"):
+        for last in ("a", "b"):
+            text = (
+                f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {group}\n  labels:\n{labels}data:\n  {last}: x\n"
+            )
+            write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": text})
+    said = run(here, tmp_path / "web")
+    assert sum((here / file).read_text().count("label-") for file in said["files"]) == 9
+    for path, folder in composed(here, "web", tmp_path / "out").items():
+        assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web" / path)
+    code, _, err = tiny.run("build", "--kustomization", "--workspace", here, "--out", tmp_path / "plain")
+    assert code == 0, err
+    for path in ("one/a", "two/b"):
+        built = reading.built(served5, tmp_path / "plain/web" / path, "--load-restrictor", "LoadRestrictionsNone")
+        assert built == reading.built(served5, tmp_path / "web" / path)
+
+
 def test_a_name_that_is_taken_for_a_storage_is_left_alone(here: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         for storage, source in (
@@ -319,6 +340,14 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "no name": (
         {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
         "metadata.name are needed",
+    ),
+    "several packages": (
+        {
+            f"{name}/use-cases/run/{file}": text
+            for name in "ab"
+            for file, text in (("kustomization.yaml", FLAT), ("pod.yaml", POD))
+        },
+        "holds several packages: a, b (import each by itself, first: packyard import",
     ),
     "one use case in another": (
         {"a/kustomization.yaml": FLAT, "a/b/kustomization.yaml": FLAT},

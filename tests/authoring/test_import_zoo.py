@@ -92,6 +92,16 @@ def test_a_use_case_composes_to_the_objects_that_kustomize_built_before(zoo: Zoo
     assert reading.built(served5, zoo.composed[stem]) == reading.built(served5, zoo.before[stem])
 
 
+def test_kustomize_builds_the_same_objects_from_the_sources(zoo: Zoo, served5: Served, tmp_path: Path) -> None:
+    code, _, err = tiny.run("build", "--kustomization", "--workspace", zoo.root / "ws", "--out", tmp_path / "out")
+    assert code == 0, err
+    for stem, composed in zoo.composed.items():
+        *_, name, _, _, path = zoo.before[stem].relative_to(zoo.root).as_posix().split("/", 4)
+        folder = tmp_path / "out" / name / path
+        built = reading.built(served5, folder, "--load-restrictor", "LoadRestrictionsNone")
+        assert built == reading.built(served5, composed), stem
+
+
 @pytest.mark.parametrize("stem", [case.stem for case in CASES])
 def test_setters_stay_with_name_value_and_description(zoo: Zoo, stem: str) -> None:
     before, after = (yaml.safe_load((each[stem] / "Krmfile").read_text())["openAPI"]["definitions"]

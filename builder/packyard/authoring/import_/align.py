@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.authoring.import_.normal import content
-from packyard.authoring.import_.share import Addition, Path, lines, share
+from packyard.authoring.import_.share import Addition, Path, is_name, lines, share
 from packyard.source import selector
 from packyard.yaml.node import MappingNode
 
@@ -24,6 +24,11 @@ class Change:
     to: MappingNode
     additions: tuple[Addition, ...]
     key: object
+
+    @property
+    def is_renaming(self) -> bool:
+        """Whether the object gets another name."""
+        return any(map(is_name, self.additions))
 
 
 @dataclass(slots=True)

@@ -43,11 +43,16 @@ def _holds(folder: str, other: str) -> bool:
     return not folder or f"{other}/".startswith(f"{folder}/")
 
 
-def paths(folders: Sequence[str], prefix: str, name: str) -> dict[str, str]:
+def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[str, str]:
     """Name use cases by their folders: below the prefix, or else below what all have in common but for two steps."""
-    marked = {folder: f"/{folder}".rpartition(f"/{prefix}/")[2] for folder in folders}
-    if not all(f"/{prefix}/" in f"/{folder}" for folder in folders):
-        common = commonpath(folders).split("/") if len(folders) > 1 else []
+    found = {folder: f"/{folder}".rpartition(f"/{prefix}/") for folder in folders}
+    marked = {folder: path for folder, (_, _, path) in found.items()}
+    packages = sorted({head.strip("/") for head, mark, _ in found.values() if mark})
+    if len(packages) > 1:
+        hint = f"import each by itself, first: packyard import {join(shown, packages[0])}"
+        raise InputError(Problem(f"holds several packages: {', '.join(packages)}", file=shown, hint=hint))
+    if not all(mark for _, mark, _ in found.values()):
+        common = [step for step in commonpath(folders).split("/") if step and len(folders) > 1]
         least = _GROUPED if common != [_OVERLAYS] else 1
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}

@@ -54,7 +54,7 @@ def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list
         raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
     if len(folders) > MAX_USE_CASES:
         raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
-    paths = find.paths(folders, prefix, sources.root_dir.resolve().name)
+    paths = find.paths(folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
     return [_variant(sources, folder, paths[folder], build, notes) for folder in folders]
 
 

@@ -57,6 +57,11 @@ class Shared:
     additions: Sequence[Sequence[Addition]]
 
 
+def is_name(each: Addition) -> bool:
+    """Say whether an addition gives an object another name."""
+    return each.path == _NAME
+
+
 def lines(node: Node) -> int:
     """Return how many lines a value takes."""
     return sum(1 for _ in layout.lines([make.entry("value", node)]))

@@ -13,7 +13,7 @@ get others, and the bases of use cases name them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.authoring.import_.align import Own, common
@@ -79,6 +79,7 @@ class Split:
     words: Mapping[str, Word]
     setters: Mapping[str, str]
     namespace: str
+    several: Collection[str]  # kinds of which a use case has more than one object, which patches have to name
     notes: Sequence[Note]
 
 
@@ -123,6 +124,7 @@ class _Tree:
         self.name = name
         self.stem = name.removesuffix("-k8s")
         self.places = _groups(variants)
+        self.several = {kind for each in variants for kind, number in _kinds(each).items() if number > 1}
         self.notes: list[Note] = []
         self.words: dict[str, Word] = {}
         self.values: dict[_Place, dict[str, str]] = {place: {} for place in self.places}
@@ -187,9 +189,11 @@ class _Tree:
                 self.left[place] = self.left[place].without([key])
 
     def _has(self, place: _Place, root: MappingNode) -> bool:
-        """Say whether a use case has an object of a kind and name."""
+        """Say whether a use case has an object that a patch of another one reaches."""
         objects = (*self.bases[place[0]].all_objects, *self.left[place].objects)
-        return any(selector.identity(each)[1::2] == selector.identity(root)[1::2] for each in objects)
+        _, kind, _, name = selector.identity(root)
+        called = [selector.identity(each)[1::2] for each in objects]
+        return (kind, name) in called if kind in self.several else kind in dict(called)
 
     def _leaf(self, place: _Place) -> Part:
         """Return the base of a use case alone."""
@@ -255,7 +259,12 @@ class _Tree:
         used = [self.root, *self.bases.values(), *self.leaves.values(), *self.storages.values()]
         given = {name: self.words[name].value for name in GIVEN if name in self.words}
         shared = next(iter(spaces)) if len(spaces) == 1 else ""
-        return Split([part for part in used if not part.is_empty], entries, self.words, given, shared, self.notes)
+        parts = [part for part in used if not part.is_empty]
+        return Split(parts, entries, self.words, given, shared, self.several, self.notes)
+
+
+def _kinds(variant: Variant) -> Counter[str]:
+    return Counter(root.text("kind") for root in variant.objects)
 
 
 def _stores(part: Part) -> bool:

@@ -6,12 +6,11 @@ A patch is a strategic merge where only mappings get something, otherwise a list
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from posixpath import basename, relpath
 
 from packyard.authoring.import_.repeat import once
-from packyard.authoring.import_.share import END, Addition
+from packyard.authoring.import_.share import END, Addition, is_name
 from packyard.authoring.import_.split import STORAGE, Entry, Part, Split
 from packyard.authoring.import_.word import Word
 from packyard.kubernetes import kustomization
@@ -31,10 +30,9 @@ _WIDTH = 120
 def write(split: Split, name: str, model: Mapping[str, str]) -> dict[str, bytes]:
     """Return the files of a workspace by their paths."""
     files: dict[str, bytes] = {}
-    roots = [root for part in split.parts for root in part.own.objects]
-    several = _several(roots)
+    renamed = {change.to for part in split.parts for change in part.own.changes if change.is_renaming}
     for part in split.parts:
-        files |= {f"{part.folder}/{file}": data for file, data in _part(part, several).items()}
+        files |= {f"{part.folder}/{file}": data for file, data in _part(part, split.several, renamed).items()}
     folder = f"packages/{name}"
     files[f"{folder}/package.yaml"] = _package(split, name, model)
     if split.words:
@@ -52,14 +50,8 @@ def _joined(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _several(roots: Iterable[MappingNode]) -> set[str]:
-    """Return the kinds that have several objects, which a patch has to name."""
-    called = {selector.identity(root)[1::2] for root in roots}
-    return {kind for kind, number in Counter(kind for kind, _ in called).items() if number > 1}
-
-
-def _part(part: Part, several: Collection[str]) -> dict[str, bytes]:
-    """Write the files of a part; ``several`` are the kinds of which there is more than one object."""
+def _part(part: Part, several: Collection[str], renamed: Collection[MappingNode]) -> dict[str, bytes]:
+    """Write the files of a part; patches name objects of ``several`` kinds, and select what is ``renamed``."""
     is_storage = part.folder.startswith(STORAGE)
     changed: dict[Identity, tuple[MappingNode, list[Addition]]] = {}
     for change in part.own.changes:
@@ -72,7 +64,7 @@ def _part(part: Part, several: Collection[str]) -> dict[str, bytes]:
     entries: list[str] = []
     for name, (to, additions) in zip(names[len(files) :], changed.values(), strict=True):
         merged = _merge(to, additions)
-        bare = merged is not None and not is_storage
+        bare = merged is not None and not is_storage and to not in renamed
         entries.append(f"- path: {name}" if bare else f"- {{path: {name}, target: {_target(to, several)}}}")
         files[name] = layout.write(merged or _operations(additions))
     kind = "Component" if is_storage else "Kustomization"
@@ -95,8 +87,7 @@ def _target(to: MappingNode, several: Collection[str]) -> str:
 def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None:
     """Return a strategic merge, where that can say what is added: entries of mappings, without null or directives."""
     texts = [step for each in additions for step in each.path]
-    is_renamed = any(each.path == ("metadata", "name") for each in additions)
-    if is_renamed or any(isinstance(step, int) or step == END for step in texts):
+    if any(map(is_name, additions)) or any(isinstance(step, int) or step == END for step in texts):
         return None
     values = [node for each in additions for node in walk(each.child.value)]
     keys = [entry.name for node in values if isinstance(node, MappingNode) for entry in node.entries]
