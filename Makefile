@@ -1,7 +1,7 @@
 # Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.10 with venv, and
 # Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
-# azurite/ is a package of npm.
+# those with a package.json are of npm.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time.
 
 PYTHON ?= python3
@@ -11,7 +11,8 @@ FUZZ   ?= 100000
 
 BIN   := .venv/bin
 VENV  := .venv/.installed
-TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod)) $(if $(shell command -v npm),.tools/azurite)
+NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
+TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod)) $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
@@ -95,9 +96,10 @@ $(VENV): pyproject.toml
 	done < releases
 	mv $@.new $@
 
-.tools/azurite: tests/tools/azurite/package.json tests/tools/azurite/package-lock.json
+$(NPM_TOOLS): .tools/%: tests/tools/%/package.json tests/tools/%/package-lock.json
 	rm -rf $@ $@.new && mkdir -p $@.new && cp $^ $@.new
 	cd $@.new && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	find $@.new -name Sarif.Multitool -exec chmod +x {} +
 	mv $@.new $@ && touch $@
 
 .SECONDEXPANSION:

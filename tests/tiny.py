@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 from pathlib import Path
 
 from packyard.cli import main
@@ -33,6 +34,13 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
+def another(root: Path, name: str) -> None:
+    """Copy the package ``p`` under another name, with an object of its own."""
+    folder = Path(shutil.copytree(root / "packages/p", root / "packages" / name))
+    patch = f"{{patch: '[{{op: replace, path: /metadata/name, value: {name}}}]', target: {{kind: ConfigMap}}}}"
+    replace(folder / "package.yaml", "base: one", f"base: one, patches: [{patch}]")
+
+
 def write(file: Path, text: str) -> None:
     """Write a file, and the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +61,14 @@ def run(*words: object) -> tuple[int, str, str]:
     return code, *(stream.buffer.getvalue().decode("utf-8", "surrogateescape") for stream in (out, err))
 
 
+def composing(out: str) -> str:
+    """Return what the findings of lint say of what does not compose, as `build` says it; else all of them."""
+    found = [line for line in out.splitlines(keepends=True) if "[does-not-compose]" in line]
+    return "".join(line.replace("error: ", "", 1).replace(" [does-not-compose]", "") for line in found or [out])
+
+
 def refused(*words: object) -> str:
     """Run a command line that has to be refused, and return what it says."""
-    code, _, err = run(*words)
+    code, out, err = run(*words)
     assert code == 1, err
-    return err
+    return composing(out) if words[0] == "lint" and out else err

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,9 @@ import tiny
 import workspaces
 from packyard.build import catalogue
 from packyard.build.built import Built
-from packyard.build.catalogue import Packing, Settings
-from packyard.build.composing import Composing
 from packyard.build.draft import MARK
+from packyard.build.linting import Linting
+from packyard.build.packing import Packing, Settings
 from packyard.bundle.bundle import Bundle
 from packyard.digest import Digest
 from packyard.errors import PackyardError
@@ -126,22 +127,27 @@ def test_what_is_found_is_what_would_be_made_anew_after_any_change_of_a_source(r
     assert "new bases/claim/zz.yaml" not in lost, "nobody reads that"
 
 
-def test_use_cases_found_are_those_composed_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
+def test_findings_are_those_of_what_is_composed_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
+    def linting(cache_dir: Path | None) -> Linting:
+        return Linting(Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)))
+
     def anew() -> object:
         try:
-            return Composing(root, None)(NAME)
+            return replace(linting(None)(NAME), inputs=())
         except PackyardError as error:
             return str(error)
 
     cache_dir = tmp_path / "cache"
-    before = Composing(root, cache_dir)(NAME)
-    assert before == anew() == Composing(root, cache_dir).find(NAME)
+    before = replace(linting(cache_dir)(NAME), inputs=())
+    found = linting(cache_dir).find(NAME)
+    assert found
+    assert before == anew() == replace(found, inputs=())
     kept: dict[str, list[Mutation]] = {}
     lost: set[str] = set()
     for mutation in list(mutations(root)):
         what, do, undo = mutation
         do()
-        if Composing(root, cache_dir).find(NAME) is None:
+        if linting(cache_dir).find(NAME) is None:
             lost.add(what)
         else:
             kept.setdefault(what.partition(" ")[0], []).append(mutation)
@@ -240,7 +246,7 @@ def test_another_version_or_other_code_finds_nothing(
     made_anew(root, tmp_path)
     assert found(root, tmp_path)
     assert Packing(Settings(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
-    monkeypatch.setattr(catalogue.code, "digest", lambda _: "sha256:other")
+    monkeypatch.setattr("packyard.build.packing.code.digest", lambda _: "sha256:other")
     assert found(root, tmp_path) is None
 
 

@@ -17,7 +17,7 @@ from packyard.build import staging
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tiny.workspace(tmp_path / "ws")
-    shutil.copytree(root / "packages/p", root / "packages/q")
+    tiny.another(root, "q")
     return root
 
 

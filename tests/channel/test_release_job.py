@@ -45,7 +45,7 @@ def generate(folder: Path, count: int) -> Path:
     """Make a workspace with so many packages."""
     root = tiny.workspace(folder)
     for number in range(count):
-        shutil.copytree(root / "packages/p", root / f"packages/p-{number:05}")
+        tiny.another(root, f"p-{number:05}")
     shutil.rmtree(root / "packages/p")
     return root
 

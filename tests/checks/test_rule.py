@@ -9,22 +9,33 @@ from pathlib import Path
 import pytest
 
 import packyard
+import tiny
+from packyard.build import linting
+from packyard.build.linting import Linting
+from packyard.build.packing import Packing, Settings
 from packyard.checks import parts
 from packyard.checks.finding import Finding, finding
-from packyard.checks.lint import lint_catalogue
+from packyard.checks.lint import lint, lint_catalogue
 from packyard.checks.rule import Rule, table
 from packyard.kubernetes import schemas
 from packyard.kubernetes.kustomization import FILE
 from packyard.render.builtin import find_misfits
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.packages import PackageFiles
+from packyard.source import workspace
 
 _ROOT = Path(packyard.__file__).parent
 #: Where findings are made, and facts that become findings.
-_PLACES = ("checks/*.py", "cli/lint.py", "kubernetes/schemas.py", "setters/refusal.py", "setters/rules/review.py")
-_NAMES = re.compile(
-    r'(?:\b(?:error|warning|find|finding|Fault)\(\s*"|yield "|\] = ")([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"'
+_PLACES = (
+    "checks/*.py",
+    "cli/lint.py",
+    "build/linting.py",
+    "kubernetes/schemas.py",
+    "setters/refusal.py",
+    "setters/rules/review.py",
 )
+_CALL = r'\b(?:error|warning|find|finding|Fault)\(\s*"|yield "|\] = "|rule="'
+_NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')
 _DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 
 
@@ -46,16 +57,23 @@ def found(files: Mapping[str, str], folder: Path) -> list[Finding]:
     if any(path.startswith(("bases/", "overlays/")) for path in data):
         groups = ("bases/", "overlays/")
         return list(parts.check(*({path: data[path] for path in data if path.startswith(each)} for each in groups)))
+    if any(path.startswith("packages/") for path in data):
+        root = tiny.workspace(folder)
+        for path, text in files.items():
+            tiny.write(root / path, text)
+        linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
+        return linting.judge(workspace.read(root), [linted])
     krmfile = data.pop("Krmfile", b"") or EMPTY
     if krmfile.startswith(b"io.k8s.cli."):
         krmfile = _DEFINITIONS + b"".join(b"    " + line for line in krmfile.splitlines(keepends=True))
-    for path, text in data.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(text)
+    for path, text in files.items():
+        tiny.write(folder / path, text)
     tops = {
         path.partition("/")[0] + "/" if "/" in path and "Component" not in text else "" for path, text in files.items()
     }
     cases = [{path: text for path, text in data.items() if path.startswith(top)} for top in tops]
-    lints = lint_catalogue([PackageFiles(krmfile, case) for case in cases], judges=schemas.choose(("1.31",)))
+    packages = [PackageFiles(krmfile, case) for case in cases]
+    judges = schemas.choose(("1.31",))
+    lints = lint_catalogue(packages, judges=judges) if len(cases) > 1 else lint(packages[0], judges=judges)
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
     return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]

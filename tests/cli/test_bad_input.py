@@ -20,7 +20,7 @@ import real
 from channel.examples import list_otherwise
 from packyard.digest import Digest
 from running import packyard
-from tiny import TREES
+from tiny import TREES, composing
 
 PACKAGE_FILE = "packages/bert/package.yaml"
 USE_CASE = "bert/quickstart/mlops/single-node/nfs"
@@ -93,10 +93,12 @@ def build_refused(workspace: Path, says: str) -> str:
         for words in (
             ("build", "--out", root / "out", "--version", "1.0"),
             ("publish", "--to", root / "channel", "--version", "1.0"),
-            ("lint",),
         )
     }
     assert len(errors) == 1
+    linted = packyard("lint", "--workspace", workspace, cwd=root)
+    assert linted.returncode == 1
+    assert set(errors.copy().pop().splitlines()) <= set((composing(linted.stdout) + linted.stderr).splitlines())
     return errors.pop()
 
 
@@ -196,8 +198,9 @@ def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
     shutil.copytree(tiny / "packages/bert", tiny / "packages/bart")
     done = packyard("lint", "--workspace", tiny)
     assert done.returncode == 1
-    place = r"bert/quickstart/mlops/single-node/nfs/job\.yaml:4:9: error: another use case has Job 'train' too"
+    place = r"bases/single-node/job\.yaml:4:9: error: another use case has Job 'train' too"
     assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4\)", done.stdout)
+    assert "  composed: bert/quickstart/mlops/single-node/nfs/job.yaml:4" in done.stdout
 
 
 def test_a_package_yaml_of_another_kind(tiny: Path) -> None:

@@ -104,7 +104,7 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
 def test_names_packages_that_come_and_go(sources: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(sources, other)
-    shutil.copytree(other / "packages/p", other / "packages/q")
+    tiny.another(other, "q")
     assert done("diff", sources, other) == "q\n  package added\n"
     assert done("diff", other, sources) == "q\n  BREAKING: package removed\n"
 

@@ -17,7 +17,9 @@ CONFIG_MAP = "bases/one/cm.yaml"
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    return tiny.workspace(tmp_path)
+    root = tiny.workspace(tmp_path)
+    tiny.replace(root / CONFIG_MAP, "  labels: {app.kubernetes.io/name: x}\n", "")
+    return root
 
 
 def test_each_save_shows_what_it_changes_and_what_is_wrong(workspace: Path) -> None:

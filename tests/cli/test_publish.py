@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pty
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +34,7 @@ def root(tmp_path: Path) -> Path:
     """A workspace with three packages."""
     root = tiny.workspace(tmp_path / "sources")
     for name in NAMES[1:]:
-        shutil.copytree(root / "packages/p", root / "packages" / name)
+        tiny.another(root, name)
     return root
 
 

@@ -170,7 +170,7 @@ def test_a_field_of_another_type_is_refused_by_its_place_or_taken(file: str, roo
 
 
 def test_a_target_is_matched_in_linear_time(root: Path, tmp_path: Path) -> None:
-    tiny.replace(root / "bases/one/cm.yaml", "name: x", f"name: {'a' * 200}")
+    tiny.replace(root / "bases/one/cm.yaml", "  name: x\n", f"  name: {'a' * 200}\n")
     patches("{op: add, path: /data/b, value: c}", target="{name: '(a|aa|a+)+b'}")(root)
     said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache")
     assert "for name '(a|aa|a+)+b' reaches nothing" in said

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from running import packyard
 
 BASE = {
@@ -56,7 +57,7 @@ def test_build_and_lint_refuse_a_definition_at_its_place(tmp_path: Path, definit
     for words in (("build", "p", "--version", "1", "--out", tmp_path / "out"), ("lint", "p")):
         process = packyard(*words, "--workspace", place)
         assert process.returncode == 1
-        assert f"bases/one/{says}" in process.stderr + process.stdout
+        assert f"bases/one/{says}" in process.stderr + tiny.composing(process.stdout)
     assert not (tmp_path / "out" / "p").exists()
 
 

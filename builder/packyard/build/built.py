@@ -44,7 +44,7 @@ class Built:
         """Describe a bundle."""
         described = next(member.data for member in bundle.members if member.path == manifest.FILE)
         head = (bundle.manifest.name, bundle.manifest.version, bundle.tar, Digest.of(described))
-        return cls._of(*head, _options(bundle.members), idle, bundle.data)
+        return cls._of(*head, options_of(bundle.members), idle, bundle.data)
 
     @classmethod
     def parse(cls, data: bytes) -> Built:
@@ -75,7 +75,7 @@ class Built:
         return json.dumps(head).encode() + b"\n" + self.data
 
 
-def _options(members: Iterable[Member]) -> tuple[str, ...]:
+def options_of(members: Iterable[Member]) -> tuple[str, ...]:
     """Return the names of a bundle's options."""
     parts = (member.path.split("/")[-3:] for member in members)
     return tuple(sorted({part[1] for part in parts if part[0] == OPTIONS and part[2:] == [kustomization.FILE]}))

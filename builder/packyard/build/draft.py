@@ -12,6 +12,7 @@ import json
 import zlib
 from dataclasses import dataclass, replace
 
+from packyard.build.built import options_of
 from packyard.bundle import archive, bundle
 from packyard.bundle.archive import Member
 from packyard.bundle.bundle import Bundle
@@ -44,6 +45,17 @@ class Draft:
     def readme(self, version: str) -> bytes:
         """Return the README of a version."""
         return next(_with_version(member, version).data for member in self.members if member.path == README)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of its options."""
+        return options_of(self.members)
+
+    def check(self) -> None:
+        """Refuse what cannot be packed."""
+        tar = bundle.pack(self.manifest, self.members)
+        if len(tar) > archive.LIMITS.small_size:  # smaller ones are of no ratio that is refused
+            archive.compress(tar)
 
     @classmethod
     def parse(cls, data: bytes) -> Draft:

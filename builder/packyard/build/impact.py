@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packyard.build.catalogue import Packing
+from packyard.build.packing import Packing
 from packyard.errors import PackyardError
 
 

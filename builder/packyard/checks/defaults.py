@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.checks.finding import Finding, warning
+from packyard.checks.finding import REMOVE, Finding, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import OPAQUE, kind_of
 from packyard.yaml.document import walk
@@ -45,7 +45,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             for entry in node.entries if isinstance(node, MappingNode) else ():
                 if _is_default(entry, bool(parsed.changed_by(entry.value))):
                     message = f"{entry.name} has the value that Kubernetes uses by default"
-                    yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")
+                    yield warning("default-written-out", entry.key.source, entry.start, message, "remove it", REMOVE)
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _resources(container, parsed)
@@ -78,4 +78,4 @@ def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             continue
         if parsed.changed_by(entry.value) == parsed.changed_by(limit):
             message = f"the request of {entry.name} equals the limit, which is the default"
-            yield warning("default-written-out", entry.key.source, entry.start, message, "remove it")
+            yield warning("default-written-out", entry.key.source, entry.start, message, "remove it", REMOVE)

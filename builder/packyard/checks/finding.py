@@ -8,13 +8,19 @@ from typing import Literal
 from packyard.errors import Problem
 from packyard.yaml.node import Source
 
+#: The fix that takes away what a finding is about.
+REMOVE = "remove"
 #: An error breaks the package when it is set or applied; a warning should be looked at.
 Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One fault; ``rule`` is the stable name of the rule that it breaks, such as ``unresolved-comment``."""
+    """One fault; ``rule`` is the stable name of the rule that it breaks, such as ``unresolved-comment``.
+
+    Where file and line are those of a source, ``composed`` is the place of what was composed from it: ``FILE:LINE``.
+    ``fix`` is what is to stand there, a name or a value, or `REMOVE`; it is empty where a person has to decide.
+    """
 
     file: str
     line: int
@@ -23,6 +29,13 @@ class Finding:
     severity: Severity
     message: str
     hint: str = ""
+    composed: str = ""
+    fix: str = ""
+
+    @property
+    def problem(self) -> Problem:
+        """The fault, as an error has it."""
+        return Problem(self.message, file=self.file, line=self.line, column=self.column, hint=self.hint)
 
     def __str__(self) -> str:
         message = f"{self.severity}: {self.message} [{self.rule}]"
@@ -42,16 +55,25 @@ def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
     )
 
 
-def error(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
+def error(rule: str, source: Source, position: int, message: str, hint: str = "", fix: str = "") -> Finding:
     """Make an error at a character of a file."""
-    return _at(rule, "error", source, position, message, hint)
+    return _at(rule, "error", source, position, message, hint, fix)
 
 
-def warning(rule: str, source: Source, position: int, message: str, hint: str = "") -> Finding:
+def warning(rule: str, source: Source, position: int, message: str, hint: str = "", fix: str = "") -> Finding:
     """Make a warning at a character of a file."""
-    return _at(rule, "warning", source, position, message, hint)
+    return _at(rule, "warning", source, position, message, hint, fix)
 
 
-def _at(rule: str, severity: Severity, source: Source, position: int, message: str, hint: str) -> Finding:
+def _at(rule: str, severity: Severity, source: Source, position: int, message: str, hint: str, fix: str) -> Finding:
     line, column = source.locate(position)
-    return Finding(file=source.name, line=line, column=column, rule=rule, severity=severity, message=message, hint=hint)
+    return Finding(
+        file=source.name,
+        line=line,
+        column=column,
+        rule=rule,
+        severity=severity,
+        message=message,
+        hint=hint,
+        fix=fix,
+    )

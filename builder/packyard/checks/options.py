@@ -17,13 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.checks.finding import Finding, error
-from packyard.checks.parsed import findings
+from packyard.checks.parsed import Parsed, findings
 from packyard.errors import InputError
 from packyard.kubernetes import fieldtypes, kustomization
 from packyard.setters.comment import parse
 from packyard.setters.packages import PackageFiles
 from packyard.yaml import aliases
-from packyard.yaml.document import find_comments, mappings, parse_file, parse_text, source_of
+from packyard.yaml.document import find_comments, mappings, parse_text, source_of
 from packyard.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.span import embedded
 
@@ -61,22 +61,17 @@ class _Tested:
         return any((kinds, "/".join(steps[:end])) in self.empty for end in range(2, len(steps) + 1))
 
 
-def check(package: PackageFiles) -> Iterator[Finding]:
+def check(package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with the Components of a package."""
-    for path, data in package.resources.items():
-        if posixpath.basename(path) == kustomization.FILE and b"Component" in data:
-            yield from _component(package, path, data)
+    for path, documents in parsed.files.items():
+        root = documents[0].root if len(documents) == 1 else None
+        is_kustomization = posixpath.basename(path) == kustomization.FILE
+        if is_kustomization and isinstance(root, MappingNode) and root.text("kind") == "Component":
+            yield from _component(package, path, root)
 
 
-def _component(package: PackageFiles, path: str, data: bytes) -> Iterator[Finding]:
+def _component(package: PackageFiles, path: str, root: MappingNode) -> Iterator[Finding]:
     tested = _Tested()
-    try:
-        (document,) = parse_file(data, package.where + path)
-    except (InputError, ValueError):  # reported by other checks
-        return
-    root = document.root
-    if not isinstance(root, MappingNode) or root.text("kind") != "Component":
-        return
     for entry in mappings(root.get("patches")):
         try:
             patch = _read(package, path, entry)

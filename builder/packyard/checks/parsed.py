@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.checks import builds
+from packyard.checks import builds, layout
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, finding
-from packyard.errors import InputError
+from packyard.errors import InputError, Problem
 from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Pod
 from packyard.setters import fields
@@ -29,15 +29,21 @@ class Parsed:
     """
 
     krmfile: Krmfile | None
-    documents: tuple[Document, ...]
+    files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
     comments: tuple[tuple[Source, Comment], ...]
     bound: tuple[Binding, ...]
     objects: tuple[MappingNode, ...]  # the Kubernetes objects that are built, whole ones
     complete: bool  # whether no object can come from elsewhere, or be changed on the way
     unreadable: tuple[Finding, ...]
     builds: tuple[Build, ...]
+    rewritten: Mapping[str, Sequence[Problem]]  # what kustomize would write otherwise, by path: see `layout`
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
+
+    @property
+    def documents(self) -> list[Document]:
+        """Those of all files."""
+        return [document for documents in self.files.values() for document in documents]
 
     @property
     def definitions(self) -> Definitions:
@@ -67,6 +73,7 @@ def parse(package: PackageFiles) -> Parsed:
         krmfile = read_krmfile(package)
     except InputError as error:
         unreadable += findings(error)
+    rewritten = {package.name: layout.find(krmfile.documents)} if krmfile else {}
     files: dict[str, list[Document]] = {}
     for path, data in package.resources.items():
         name = package.where + path
@@ -74,6 +81,7 @@ def parse(package: PackageFiles) -> Parsed:
             documents = parse_file(data, name)
             here = [found for document in documents for found in fields.find(document)]
             said = [(document, comment) for document in documents for comment in _comments(document)]
+            lines = layout.find(documents) if here else []  # before aliases are followed
             for document in documents:
                 check_keys(document)
                 aliases.follow(document)
@@ -81,20 +89,21 @@ def parse(package: PackageFiles) -> Parsed:
             unreadable += findings(error)
         else:
             files[path] = documents
+            rewritten[path] = lines
             bound += here
             comments += [(document.source, comment) for document, comment in said]
-    documents = [document for parsed in files.values() for document in parsed]
     found = builds.find(package.resources, files)
     objects = {id(root): root for build in found for root in build.objects}
     return Parsed(
         krmfile=krmfile,
-        documents=tuple(documents),
+        files=files,
         comments=tuple(comments),
         bound=tuple(bound),
         objects=tuple(objects.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
         builds=tuple(found),
+        rewritten=rewritten,
         reached=_reached(bound, krmfile.definitions if krmfile else Definitions()),
         pods={key: pods.find(root) for key, root in objects.items()},
     )

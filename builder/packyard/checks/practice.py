@@ -13,7 +13,6 @@ from packyard.checks.parsed import Parsed
 from packyard.kubernetes import images
 from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
 from packyard.kubernetes.pods import Pod
-from packyard.setters.comment import parse
 from packyard.setters.definition import Setter
 from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
@@ -225,18 +224,13 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
         return
     node = container.get("imagePullPolicy")
     policy = container.text("imagePullPolicy")
-    if node and policy == "Always" and _is_silent(node) and package.shipped:
-        message = f"no comment says why the image of {label} is pulled each time"
-        yield warning("moving-tag", node.source, node.start, message, "imagePullPolicy: Always # the tag moves")
+    if node and policy == "Always" and package.shipped:
+        message = f"the image of {label} is pulled at each start, as its tag moves"
+        yield warning("pulled-each-time", node.source, node.start, message, "use a tag that does not move, or say why")
     elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
         what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield warning("moving-tag", image.source, image.start, message, "imagePullPolicy: Always, or another tag")
-
-
-def _is_silent(node: Node) -> bool:
-    """Say whether a value has no comment that gives a reason."""
-    return node.comment is None or parse(node.comment.text) is not None
 
 
 def _command(container: MappingNode, label: str) -> Iterator[Finding]:
@@ -262,8 +256,6 @@ def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -
     if promise != "true":
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
         place = user if user and user.value == "0" else container
-        if place is user and not _is_silent(user):
-            return  # a comment gives the reason
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield warning("runs-as-root", place.source, place.start, message, "runAsNonRoot: true")
 

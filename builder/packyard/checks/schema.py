@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.checks.finding import Finding, error
-from packyard.checks.parsed import Parsed, findings, parse
+from packyard.checks.parsed import Parsed, findings
 from packyard.errors import InputError, suggest
 from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Path
 from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, last
 from packyard.setters import value as values
-from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import set_fields
-from packyard.yaml.node import MappingNode, Source
-from packyard.yaml.values import nearest, to_value
+from packyard.setters.comment import parse
+from packyard.setters.fields import FieldEdits
+from packyard.yaml.document import parse_text
+from packyard.yaml.edit import Edit
+from packyard.yaml.node import MappingNode, Node, Scalar, Source
+from packyard.yaml.values import double_quoted, nearest, to_value
 
 _CORE = "io.k8s.api.core.v1."
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -41,13 +43,13 @@ class _Object:
         return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
 
 
-def check(parsed: Parsed, package: PackageFiles, judges: Sequence[Judge]) -> Iterator[Finding]:
+def check(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[Finding]:
     """Find what the schemas of these versions of Kubernetes and of these operators reject."""
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
     examples = _examples(parsed)
     waiting = _waiting(parsed, examples)
-    for item in _objects(parsed, package, examples):
+    for item in _objects(parsed, examples):
         if isinstance(item, Finding):
             yield item
             continue
@@ -131,7 +133,7 @@ class _Noted:
     def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
         self._item = item
         self._waiting = waiting
-        self._found: dict[tuple[str, Source, int, str], tuple[str, list[Judge]]] = {}
+        self._found: dict[tuple[str, Source, int, str], tuple[str, str, list[Judge]]] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, unless its field waits for a value."""
@@ -144,14 +146,22 @@ class _Noted:
         else:
             _, node = nearest(self._item.root, fault.path)
             place = (node.source, node.start)
-        _, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault.hint, []))
+        fix = _fix(node, fault)
+        *_, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault.hint, fix, []))
         if judge not in judges:
             judges.append(judge)
 
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
-        for (rule, source, position, message), (hint, judges) in self._found.items():
-            yield error(rule, source, position, f"{message} in {versions(judges, order)}", hint)
+        for (rule, source, position, message), (hint, fix, judges) in self._found.items():
+            yield error(rule, source, position, f"{message} in {versions(judges, order)}", hint, fix)
+
+
+def _fix(node: Node, fault: Fault) -> str:
+    """Return a value with the right quotes; a setter would write others with the next set."""
+    if fault.quotes is None or not isinstance(node, Scalar) or (node.comment and parse(node.comment.text)):
+        return ""
+    return double_quoted(node.value) if fault.quotes else node.value
 
 
 def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
@@ -177,21 +187,35 @@ def _range(run: list[str]) -> str:
     return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
 
 
-def _objects(parsed: Parsed, package: PackageFiles, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
+def _objects(parsed: Parsed, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
     """Pair every object as it is written with its value once the examples are set."""
     try:
-        given = {name: parsed.definitions.setters[name].given([text]) for name, text in examples.items()}
-        files = set_fields(package.resources, parsed.definitions, given).files if given else {}
-        filled = parse(package.with_files(files)).objects if files else parsed.objects
+        filled = _filled(parsed, examples)
     except InputError:  # broken definitions, which other checks report
-        filled = parsed.objects
-    for root, other in zip(parsed.objects, filled, strict=True):
+        filled = {}
+    for root in parsed.objects:
         try:
-            value = to_value(other)
+            value = to_value(root, filled)
             assert isinstance(value, dict)
             yield _Object(root, value)
         except InputError as refused:
             yield from findings(refused)
+
+
+def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
+    """Return the values of the fields that the examples change, by their nodes."""
+    setters = {name: parsed.definitions.setters[name].given([text]) for name, text in examples.items()}
+    edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
+    edits.visit(parsed.documents if setters else ())
+    return {id(edit.node): _read(edit) for edit in edits.edits if edit.reads is not None}
+
+
+def _read(edit: Edit) -> object:
+    """Return what the text that an edit writes is read as."""
+    if not isinstance(edit.reads, str):
+        return edit.reads
+    (document,) = parse_text(Source("", edit.replacement))
+    return to_value(document.root)
 
 
 def _examples(parsed: Parsed) -> dict[str, str]:

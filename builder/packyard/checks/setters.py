@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import islice
 
-from packyard.checks.finding import Finding, error, finding, warning
+from packyard.checks.finding import REMOVE, Finding, error, finding, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
@@ -15,7 +15,7 @@ from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding, sets
 from packyard.setters.refusal import refusal, review
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.yaml.values import implicit_type
+from packyard.yaml.values import double_quoted, implicit_type
 
 _MOST_BROKEN = 100  # the most substitutions that are checked
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
@@ -23,19 +23,22 @@ _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     """Find what is wrong with a package's setters."""
-    yield from _unbound(parsed)
+    unbound = list(_unbound(parsed))
+    yield from unbound
     if parsed.krmfile is None:
         return
     definitions = parsed.krmfile.definitions
     reached: set[str] = set()
     broken = _broken(definitions)
-    for bound in parsed.bound:
-        yield from _field(bound, definitions, reached)
+    fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
+    yield from fields
+    # What a broken comment stood for must not be taken for dead.
+    is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
         if kind and entry.name not in reached:
             hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
-            yield error("unused-definition", *_key(entry), f"no field uses {kind} {name}", hint)
+            yield error("unused-definition", *_key(entry), f"no field uses {kind} {name}", hint, REMOVE * is_certain)
         if kind == "setter":
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
@@ -54,12 +57,14 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         kind = reference.kind or "setter or substitution"
         hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or remove the comment"
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
-        yield error("unresolved-comment", source, bound.comment.start, message, hint)
+        same = [name for name in _known(definitions) if name.casefold() == reference.name.casefold()]
+        fix = same[0] if len(same) == 1 else ""
+        yield error("unresolved-comment", source, bound.comment.start, message, hint, fix)
         return
     if not sets(definition, bound.node):
         is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
-        yield warning("comment-does-not-fit", source, bound.comment.start, message, "remove the comment")
+        yield warning("comment-does-not-fit", source, bound.comment.start, message, "remove the comment", REMOVE)
         return
     _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
@@ -108,7 +113,8 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]
     for value in _values(body):
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
-            yield error("unquoted-value", value.source, value.start, message, "put it in quotes")
+            fix = double_quoted(value.value)
+            yield error("unquoted-value", value.source, value.start, message, "put it in quotes", fix)
     wrong = list(review(entry, setter, shipped=shipped))
     yield from (finding(rule, "error", problem) for rule, problem in wrong)
     if all(rule != "invalid-keyword" for rule, _ in wrong):
@@ -241,8 +247,12 @@ def _key(entry: Entry) -> tuple[Source, int]:
 
 def _resembling(name: str, definitions: Definitions) -> str:
     """Return a hint where the name looks like a typing error."""
-    near = get_close_matches(name, [*definitions.setters, *definitions.substitutions], n=1, cutoff=0.85)
+    near = get_close_matches(name, _known(definitions), n=1, cutoff=0.85)
     return f"did you mean '{near[0]}'?" if near else ""
+
+
+def _known(definitions: Definitions) -> list[str]:
+    return list(dict.fromkeys((*definitions.setters, *definitions.substitutions)))
 
 
 def _texts(node: SequenceNode) -> list[str]:

@@ -38,14 +38,17 @@ def run(arguments: argparse.Namespace) -> int:
     settings = fanout.settings(arguments, workspace)
     engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
-        built = catalogue.build(settings, names, out_dir, on=engine, done=done)
-    fanout.finish(settings.cache_dir, (item.fault for item in built))
+        made = catalogue.build(settings, names, out_dir, on=engine, done=done)
+    fanout.finish(settings.cache_dir, (item.fault for item in made.packages))
+    built = made.packages
     if arguments.output == "json":
         output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
                              "size": item.size} for item in built])  # fmt: skip
         return 0
     for item in built:
         output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
+    if made.warnings:
+        output.note(f"{output.counted(made.warnings, 'warning')} by packyard lint")
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.build.catalogue import Packing, Settings
+from packyard.build.packing import Packing, Settings
 from packyard.bundle import archive, manifest
 from packyard.bundle.archive import LIMITS
 from packyard.bundle.bundle import Bundle

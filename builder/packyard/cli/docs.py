@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.build.catalogue import Packing
+from packyard.build.packing import Packing
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources
 from packyard.errors import UnavailableError, UsageError

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
 
-from packyard.build.catalogue import Settings
+from packyard.build.packing import Settings
 from packyard.cli import output, state
 from packyard.errors import UsageError
 from packyard.source.workspace import Workspace

@@ -178,7 +178,7 @@ def _row(found: Identified, folder: Path) -> dict[str, object]:
 
 
 def _carried(reference: str, into: Path) -> Row:
-    from packyard.build.catalogue import Packing, Settings
+    from packyard.build.packing import Packing, Settings
     from packyard.source import workspace
 
     asked = Reference.parse(reference)

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 
 from packyard.authoring import new
 from packyard.authoring.new import Answers
-from packyard.build.composing import Composing
+from packyard.build import linting
 from packyard.bundle import archive
 from packyard.bundle.archive import Member
-from packyard.checks.lint import lint_catalogue
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.errors import InputError, PackyardError, Problem, UsageError
+from packyard.errors import InputError, Problem, UsageError
 from packyard.source import offered
 from packyard.source.offered import BASE, Offered
 from packyard.source.package import MODEL
@@ -52,12 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     packages_dir.mkdir(exist_ok=True)
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
     written = archive.write(answers.name, members, packages_dir)
-    try:
-        findings = lint_catalogue(Composing(workspace.root_dir, None, workspace.libraries)(answers.name).files)
-    except PackyardError as error:
+    findings = linting.lint(workspace, answers.name)
+    problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
+    if problems:
         shutil.rmtree(written)
         hint = "name use cases by --base USECASE=BASE, give values by --set NAME=VALUE"
-        raise InputError(*error.problems, Problem("was not written", file=str(written), hint=hint)) from error
+        raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.problem(str(finding))
     files = sorted(path for path in written.rglob("*") if path.is_file())

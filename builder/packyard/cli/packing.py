@@ -30,8 +30,8 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     sources.tell_hidden(workspace)
     how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
     with output.progress(names) as done:
-        built = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)
-    fanout.finish(how.cache_dir, (item.fault for item in built))
+        made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)
+    fanout.finish(how.cache_dir, (item.fault for item in made.packages))
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
     return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.build.built import Built
-from packyard.build.catalogue import Packing, Settings
+from packyard.build.packing import Packing, Settings
 from packyard.bundle import bundle as bundles
 from packyard.channel.trust.provenance import Provenance, installed_libraries
 from packyard.cli import arguments as shared

@@ -15,11 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from packyard.build import linting
 from packyard.build.assemble import assemble
-from packyard.build.composing import Composing
 from packyard.build.draft import README
 from packyard.bundle.bundle import Bundle
-from packyard.checks.lint import lint_catalogue
 from packyard.errors import PackyardError
 from packyard.judging import composed, readme, server
 from packyard.judging.verdict import Verdict
@@ -46,12 +45,11 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
     try:
         bundle = assemble(workspace, name, _VERSION)
-        shipped = Composing(workspace.root_dir, None, workspace.libraries)(name).files
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    errors = [each for each in lint_catalogue(shipped, judges=judges.schemas) if each.severity == "error"]
+    errors = [each for each in linting.lint(workspace, name) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         for directory in ("use-cases", "readme"):

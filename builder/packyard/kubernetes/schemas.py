@@ -43,7 +43,8 @@ Schema = Mapping[str, Any]
 class Fault:
     """What a schema rejects in a value: the path from the value that was checked, and why.
 
-    ``field`` is an unknown or a missing key of the mapping at ``path``.
+    ``field`` is an unknown or a missing key of the mapping at ``path``. Where nothing but its quotes is wrong with a
+    value, ``quotes`` says whether it needs them.
     """
 
     rule: str
@@ -51,6 +52,7 @@ class Fault:
     message: str
     hint: str = ""
     field: str = ""
+    quotes: bool | None = None
 
 
 class Judge:
@@ -62,6 +64,7 @@ class Judge:
         self.kinds = kinds
         self._definitions = definitions
         self._compiled: dict[str, tuple[Schema, Any]] = {}
+        self._references: dict[str, list[str]] = {}
 
     def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
         """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
@@ -81,7 +84,9 @@ class Judge:
             name = todo.pop()
             if name not in needed:
                 needed[name] = self._definitions[name]
-                todo += _references(needed[name])
+                if name not in self._references:
+                    self._references[name] = list(_references(needed[name]))
+                todo += self._references[name]
         schema = {"$defs": needed, "$ref": f"#/$defs/{definition}"}
         return schema, jsonschema_rs.Draft202012Validator(schema)
 
@@ -181,7 +186,9 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
         if value is None and "null" in types:  # more than one alternative accepts it
             return
         expected = " or ".join(_WORDS[name] for name in _WORDS if name in types)
-        yield Fault("wrong-type", path, f"{what} is {shown} where {expected} is expected", _type_hint(value, types))
+        quotes = _quotes(value, types)
+        hint = {True: "put it in quotes", False: "remove the quotes", None: ""}[quotes]
+        yield Fault("wrong-type", path, f"{what} is {shown} where {expected} is expected", hint, quotes=quotes)
     elif kind.name == "enum":
         choices = ", ".join(str(choice) for choice in kind.options if choice is not None)
         yield Fault("wrong-value", path, f"{what} is {shown}", f"must be one of {choices}")
@@ -197,12 +204,13 @@ def _types(kind: Any) -> set[str]:
     return {name for errors in kind.context for error in errors for name in _types(error.kind)} or {"null"}
 
 
-def _type_hint(value: object, types: set[str]) -> str:
+def _quotes(value: object, types: set[str]) -> bool | None:
+    """Say whether a value needs quotes or must have none; None where quotes do not help."""
     if isinstance(value, str) and "string" not in types and re.fullmatch(r"[0-9.]+|true|false", value):
-        return "remove the quotes"
+        return False
     if isinstance(value, bool | int | float) and "string" in types:
-        return "put it in quotes"
-    return ""
+        return True
+    return None
 
 
 def _at(schema: Any, path: Sequence[str | int]) -> Any:

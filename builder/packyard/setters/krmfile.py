@@ -40,7 +40,7 @@ class Krmfile:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        documents = self._documents = [document for document in parse_text(source) if document.root is not None]
+        documents = self.documents = [document for document in parse_text(source) if document.root is not None]
         if not documents:
             raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
         check_keys(documents[0])
@@ -102,7 +102,7 @@ class Krmfile:
 
     def edited(self, data: bytes, edits: Iterable[Edit], proved: set[object] | None = None) -> bytes | None:
         """Return the file's bytes with edits made and proved; None where it stays as it is."""
-        return apply_to_file(data, self.source, edits, self._documents, proved)
+        return apply_to_file(data, self.source, edits, self.documents, proved)
 
     def _check_not_shared(self, name: str, definition: MappingNode, entry: MappingNode) -> None:
         """Refuse to record a value in what an alias repeats elsewhere."""
@@ -111,7 +111,7 @@ class Krmfile:
         shared = [node for node in on_the_way if isinstance(node, Scalar | Collection) and node.anchor]
         if not shared:
             return
-        used = aliased(self._documents[:1])
+        used = aliased(self.documents[:1])
         refuse(
             node.problem(
                 f"the definition of {name!r} has the anchor &{node.anchor}, which an alias uses: "

@@ -121,7 +121,9 @@ def _child(found: Origins, child: Child, other: Child, before: Before, above: Pl
     begun = [*(value if len(value) > 1 or not is_block else ()), key]
     begun = begun if any(begun) else [above]
     source = child.value.source
-    found.add(source, child.start, *begun)
+    first = begun[0]
+    is_beside = key and first and (key.file, key.line) == (first.file, first.line)
+    found.add(source, child.start, *([key] if is_beside else []), *begun)
     for comment, written in zip(child.head, other.head, strict=False):
         found.add(source, comment.start, _comment(written, other) or begun[-1])
     if not is_block:

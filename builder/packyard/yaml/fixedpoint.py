@@ -12,7 +12,7 @@ over several lines with comments in them, and comments behind a dash.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from packyard.errors import Problem
@@ -24,11 +24,15 @@ _ANNOTATIONS = ("config.kubernetes.io/path", "config.kubernetes.io/index")
 _BEHIND = re.compile(r"[ \t]#.*")
 
 
-def find(source: Source) -> list[Problem]:
-    """Return what kustomize would change, in the order of lines; raises where the text is not YAML."""
+def find(source: Source, known: Sequence[Document] | None = None) -> list[Problem]:
+    """Return what kustomize would change, in the order of lines; raises where the text is not YAML.
+
+    ``known`` are its documents, if it was parsed already.
+    """
     if "\r" in source.text:
         return [Problem("kustomize ends lines with a line feed alone", file=source.name, line=1)]
-    documents = [document for document in parse_text(source) if document.root is not None]
+    parsed = parse_text(source) if known is None else known
+    documents = [document for document in parsed if document.root is not None]
     expected: list[Line] = []
     for document in documents:
         expected += [Line("---")] if expected else []

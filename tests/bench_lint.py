@@ -1,0 +1,52 @@
+"""Lint of many packages, and what it takes to parse them.  bench_lint.py PACKAGES FILES RUNS"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import real
+import workspaces
+from measuring import compare, process
+from packyard.yaml.document import parse_file
+
+PACKYARD = Path(sys.executable).with_name("packyard")
+
+
+def measure(folder: Path, packages: int, files: int, runs: int) -> None:
+    """Print the line of the table."""
+    built, root = folder / "built", folder / "packages"
+    process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0.0", "--out", built, "--no-cache")()
+    names = workspaces.names()
+    for number in range(packages):
+        _few(built / names[number % len(names)], root / f"p-{number:03}", files // packages)
+    found = [file for file in workspaces.files(root) if file.suffix == ".yaml" or file.name == "Krmfile"]
+
+    def parse() -> None:
+        for file in found:
+            parse_file(file.read_bytes(), file.name)
+
+    what = f"packyard lint, {len(found):,} files of {packages} packages; our parse"
+    compare(what, process(PACKYARD, "lint", root, "-q"), parse, goal="5 x the time", runs=runs)
+
+
+def _few(package: Path, copy: Path, most: int) -> None:
+    """Copy some use cases of a package, up to so many files, and make its texts another package's."""
+    count = 0
+    for krmfile in sorted(package.rglob("Krmfile")):
+        here = [file for file in krmfile.parent.rglob("*") if file.is_file()]
+        if count + len(here) > most and count:
+            continue
+        target = copy / krmfile.parent.relative_to(package)
+        shutil.copytree(krmfile.parent, target)
+        for file in workspaces.files(target):
+            file.write_text(f"# {copy.name}\n{file.read_text()}")
+        count += len(here)
+
+
+if __name__ == "__main__":
+    arguments = [int(word) for word in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as temporary:
+        measure(Path(temporary), *(arguments or [200, 4000, 3]))

@@ -1,0 +1,139 @@
+"""Findings of a workspace: at the author's line, each once, also those of what does not compose; and build refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tiny
+
+CM = "bases/one/cm.yaml"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.another(root, "q")
+    return root
+
+
+def linted(root: Path, *words: str) -> list[str]:
+    """Return what lint prints, made anew and as it was kept."""
+    runs = [tiny.run("lint", "--workspace", root, *words)[1] for _ in range(2)]
+    assert runs[0] == runs[1]
+    return runs[0].replace(f"{root}/", "").splitlines()
+
+
+def built(root: Path) -> tuple[int, str]:
+    code, _, err = tiny.run("build", "--workspace", root, "--version", "1", "--out", root.parent / "out")
+    return code, err.replace(f"{root}/", "")
+
+
+NO_LABELS = "the ConfigMap has no label app.kubernetes.io/name or app.kubernetes.io/instance"
+
+
+def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
+    tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
+    prefix = (
+        "p/" + next(line for line in (root / "packyard.yaml").read_text().split("\n") if "prefix" in line).split()[1]
+    )
+    assert linted(root) == [
+        f"{CM}:3:1: warning: {NO_LABELS}: the objects of one run cannot be told from others [no-labels]",
+        f"  composed: {prefix}/one/config-map.yaml:3",
+    ]
+    assert built(root) == (0, "1 warning by packyard lint\n")
+
+
+def test_a_fault_of_a_patch_is_found_in_the_patch(root: Path) -> None:
+    tiny.replace(root / "packages/q/package.yaml", "value: q}]'", "value: Q_}]'")
+    (finding, composed) = linted(root)
+    assert finding.startswith("packages/q/package.yaml:4:")
+    assert "'Q_' is not a valid name" in finding
+    assert composed.startswith("  composed: q/")
+    code, said = built(root)
+    assert code == 1
+    assert said.startswith("packages/q/package.yaml:4:")
+    assert "[no-name]" in said
+    assert not (root.parent / "out").exists()
+
+
+def test_what_does_not_compose_is_found_with_all_else(root: Path) -> None:
+    tiny.replace(root / "packages/q/package.yaml", "base: one", "base: two")
+    tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
+    rules = [line.rpartition("[")[2].partition("]")[0] for line in linted(root) if "composed:" not in line]
+    assert rules == ["no-labels", "does-not-compose"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("packages/p/docs/10-more.md", "{{ nothing }}\n"),
+        ("packages/p/files/.git/config", "x"),
+        ("packages/p/files/presets/a.yaml", "# A preset.\nNO: 1\n"),
+        ("overlays/options/o/kustomization.yaml", "kind: Component\n"),
+        ("packages/p/package.yaml", "kind: Package\n"),
+    ],
+)
+def test_what_build_refuses_lint_finds(file: str, text: str, root: Path) -> None:
+    tiny.write(root / file, text)
+    code, said = built(root)
+    assert code == 1
+    found = "\n".join(linted(root))
+    for line in said.splitlines():
+        assert line.partition(" (")[0] in found.replace("error: ", ""), found
+
+
+def test_two_packages_with_one_name_are_told_at_the_line_of_the_second(root: Path) -> None:
+    tiny.replace(root / "packages/q/package.yaml", "value: q}]'", "value: x}]'")
+    (finding, _) = linted(root)
+    assert finding.startswith("packages/q/package.yaml:4:")
+    assert "[shared-name]" in finding
+    assert linted(root, "q") == []
+
+
+def test_an_exception_in_a_base_holds_for_all_that_is_composed_from_it(root: Path) -> None:
+    reason = " # packyard: allow no-labels: nobody looks for it"
+    tiny.replace(root / CM, "metadata:\n", f"metadata:{reason}\n")
+    assert [line.rpartition(" [")[2] for line in linted(root)] == ["exception-not-needed] (remove the comment)"]
+    assert linted(root, "p") == [], "another package may need it"
+    tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
+    assert linted(root) == linted(root, "p") == []
+    out = root.parent / "out"
+    assert built(root) == (0, "")
+    for file in out.rglob("config-map.yaml"):
+        assert reason in file.read_text()
+    assert tiny.run("lint", out)[:2] == (0, ""), "users see the reason, and no finding"
+
+
+def test_an_exception_in_a_patch_holds_where_the_patch_is(root: Path) -> None:
+    tiny.write(
+        root / "packages/p/a.yaml", "- op: replace\n  path: /metadata/name\n  value: P_ # packyard: allow no-name: a\n"
+    )
+    package = root / "packages/p/package.yaml"
+    tiny.replace(package, "base: one", "base: one, patches: [{path: a.yaml, target: {kind: ConfigMap}}]")
+    assert linted(root) == []
+
+
+def test_fixes_go_into_the_sources_and_undo_takes_them_back(root: Path) -> None:
+    tiny.replace(root / CM, 'a: "1"', "a: 1")
+    (finding, _) = linted(root)
+    assert "put it in quotes" in finding
+    before = (root / CM).read_bytes()
+    code, out, err = tiny.run("lint", "--workspace", root, "--fix")
+    assert (code, out) == (0, "")
+    assert f"{CM}:7: fixed [wrong-type]" in err
+    assert 'a: "1"' in (root / CM).read_text()
+    assert tiny.run("undo", root)[0] == 0
+    assert (root / CM).read_bytes() == before
+
+
+def test_what_is_removed_from_a_patch_is_not_fixed(root: Path) -> None:
+    tiny.write(root / CM, tiny.POD.replace("spec:\n", "spec:\n  suspend: true\n", 1))
+    package = root / "packages/p/package.yaml"
+    patch = "patches: [{patch: '[{op: replace, path: /spec/suspend, value: false}]', target: {kind: Job}}]"
+    tiny.replace(package, "base: one", f"base: one, {patch}")
+    before = package.read_bytes()
+    tiny.run("lint", "--workspace", root, "--fix")
+    assert package.read_bytes() == before

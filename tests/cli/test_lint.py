@@ -1,0 +1,68 @@
+"""The forms of findings, and what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+
+MULTITOOL = real.TOOLS / "sarif-multitool/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool"
+TEXT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a, b:c%\ndata:\n  a: 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tiny.write(tmp_path / "päck age/a.yaml", TEXT)
+    return tmp_path / "päck age"
+
+
+@pytest.mark.parametrize("where", ["a folder", "a workspace"])
+def test_the_multitool_of_sarif_finds_nothing_wrong(where: str, folder: Path, tmp_path: Path) -> None:
+    if not MULTITOOL.is_file():
+        real.absent("sarif-multitool", remedy="run make tools")
+    words: list[object] = [folder]
+    if where == "a workspace":
+        root = tiny.workspace(tmp_path / "ws")
+        tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', "a: 1")
+        tiny.write(root / "packages/q/package.yaml", "kind: Package\n")
+        words = ["--workspace", root]
+    out = tiny.run("lint", *words, "--output", "sarif")[1]
+    (run,) = json.loads(out)["runs"]
+    assert run["results"]
+    assert {each["ruleId"] for each in run["results"]} == {each["id"] for each in run["tool"]["driver"]["rules"]}
+    file = tmp_path / "found.sarif"
+    file.write_text(out)
+    said = subprocess.run([MULTITOOL, "validate", file], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout
+    assert "error" not in said.stdout
+    assert "warning" not in said.stdout
+
+
+def test_annotations_of_github_escape_what_is_special_there(folder: Path) -> None:
+    lines = tiny.run("lint", folder, "--output", "github")[1].splitlines()
+    named = next(line for line in lines if "title=no-name" in line)
+    file = str(folder / "a.yaml").replace(",", "%2C")
+    assert named.startswith(f"::error file={file},line=4,col=9,title=no-name::'a, b:c%25' is not")
+
+
+def test_warnings_fail_where_they_are_to_fail(folder: Path) -> None:
+    tiny.write(folder / "a.yaml", TEXT.replace("a, b:c%", "a").replace("a: 1", 'a: "1"'))
+    code, out, _ = tiny.run("lint", folder)
+    assert code == 0
+    assert "warning" in out
+    assert tiny.run("lint", folder, "--strict")[0] == 1
+
+
+def test_a_folder_without_definitions_and_without_a_kustomization_is_checked(folder: Path) -> None:
+    assert "[wrong-type]" in tiny.run("lint", folder)[1]
+
+
+def test_rules_are_explained_and_listed() -> None:
+    assert "hf_4711" in tiny.run("lint", "--explain", "plain-secret")[1]
+    assert "plain-secret" in tiny.run("lint", "--explain")[1]
+    assert "did you mean 'plain-secret'?" in tiny.refused("lint", "--explain", "plain-secre")
