@@ -12,11 +12,11 @@ from packyard.checks.rule import Rule, table
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def document(findings: Sequence[Finding], *, version: str, uri: str) -> dict[str, Any]:
-    """Return the log of one run of packyard, whose home page is ``uri``; with the rules that are broken."""
+def document(findings: Sequence[Finding], version: str) -> dict[str, Any]:
+    """Return the log of one run of this version of packyard, with the rules that are broken."""
     rules = [table()[name] for name in sorted({each.rule for each in findings})]
     places = {rule.name: place for place, rule in enumerate(rules)}
-    driver = {"name": "packyard", "version": version, "informationUri": uri, "rules": [_rule(each) for each in rules]}
+    driver = {"name": "packyard", "version": version, "rules": [_rule(each) for each in rules]}
     results = [_result(each, places[each.rule]) for each in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

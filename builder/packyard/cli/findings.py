@@ -11,7 +11,6 @@ from packyard.checks.finding import Finding
 from packyard.cli import output
 
 FORMS = ("text", "json", "sarif", "github")
-_HOME = "https://pypi.org/project/packyard/"
 
 
 def show(findings: Sequence[Finding], form: str) -> None:
@@ -19,7 +18,7 @@ def show(findings: Sequence[Finding], form: str) -> None:
     if form == "json":
         output.json_result([asdict(each) for each in findings])
     elif form == "sarif":
-        output.json_result(sarif.document(findings, version=__version__, uri=_HOME))
+        output.json_result(sarif.document(findings, __version__))
     else:
         for each in findings:
             output.line(str(each) if form == "text" else _command(each))
