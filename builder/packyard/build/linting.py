@@ -110,21 +110,21 @@ def package_files(draft: Draft) -> list[PackageFiles]:
 
 
 def lint(here: Workspace, name: str) -> list[Finding]:
-    """Return what is wrong with one package, as it is now."""
+    """Return what is wrong with one package by itself, as it is now."""
     settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
-    return judge(here, [Linting(Packing(settings))(name)])
+    return judge(here, [Linting(Packing(settings))(name)], alone=True)
 
 
-def judge(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
+def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
     """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
 
-    What only all packages of the workspace together can tell is told where all are there.
+    What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
     """
     names = {each.name for each in linted}
     found = [item for each in linted for item in each.findings]
     found += _placed(here, names, catalogue.check(named for each in linted for named in each.named))
     sound = [each for each in linted if not each.is_broken]
-    is_whole = len(sound) == len(linted) and names >= set(here.package_names())
+    is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     found += _of_all(here, linted) if is_whole else []
     inputs = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
