@@ -342,6 +342,19 @@ def test_provenance_says_which_library_a_package_was_built_on(parts: Path, tmp_p
     assert f"libraries/parts/{CONFIG_MAP}" in made.inputs
 
 
+def test_provenance_says_that_a_folder_beside_differs_from_the_commit(parts: Path, tmp_path: Path) -> None:
+    libraries.name(tmp_path / "ws", "{path: ../parts}")
+    commit(tmp_path)
+    for version, dirty in (("1.0.0", False), ("1.1.0", True)):
+        words = ("--workspace", tmp_path / "ws", "--version", version, "--to", tmp_path / "out")
+        done("publish", *words)
+        data = (tmp_path / f"out/{version}/p.tar.gz.intoto.json").read_bytes()
+        source = provenance.open(data, NOBODY, file="p")[0].source
+        assert source
+        assert source.dirty == dirty
+        (parts / CONFIG_MAP).write_text((parts / CONFIG_MAP).read_text() + "# Changed.\n")
+
+
 def test_list_shows_what_a_workspace_builds_on(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
     done("update", "--workspace", tmp_path / "ws")

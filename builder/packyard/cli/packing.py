@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.build import catalogue
@@ -20,6 +21,8 @@ from packyard.channel.trust.provenance import BuiltOn, Provenance
 from packyard.cli import fanout, output, sources
 from packyard.source import revision
 from packyard.source.library import Library, by_place, pin_of
+from packyard.source.library_entry import BUILTIN
+from packyard.source.revision import Revision
 from packyard.source.workspace import Workspace
 
 _ENTRY, _SBOM = ".entry.json", ".spdx.json"
@@ -39,15 +42,29 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
 def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
     at, libraries = revision.find(workspace.root_dir), provenance.installed_libraries()
-    built_on = {place: _built_on(each) for place, each in by_place(workspace.libraries).items()}
+    found = by_place(workspace.libraries)
+    built_on = {place: _built_on(each) for place, each in found.items()}
+    folders = [(place, revision.find(each.root_dir)) for place, each in found.items() if _is_folder(each)]
 
     def said(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
         made = Provenance.of(entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries)
+        if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
+            made = replace(made, source=replace(made.source, dirty=True))
         name = (entry.name, entry.version)
         return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
 
     return said
+
+
+def _is_folder(each: Library) -> bool:
+    return each.pin is None and each.name != BUILTIN
+
+
+def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[str]) -> bool:
+    """Say whether a file of the library at a place is not as the commit of the workspace has it."""
+    own = [path.removeprefix(f"{place}/") for path in inputs if path.startswith(f"{place}/")]
+    return bool(own) and (other is None or other.commit != at.commit or other.is_dirty(own))
 
 
 def _built_on(each: Library) -> BuiltOn:
