@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 from packyard.build.draft import Draft
 from packyard.build.packing import Drafted, Packing, Settings
+from packyard.bundle.manifest import LIBRARY
 from packyard.checks import catalogue, exception, parts
 from packyard.checks.catalogue import Named
 from packyard.checks.finding import REMOVE, Finding, finding
@@ -95,8 +96,10 @@ class Linting:
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:
-    """Return the directories of a composed package that have setters."""
-    found = []
+    """Return the directories of a composed package that have setters; parts of a library are not composed."""
+    found: list[PackageFiles] = []
+    if draft.manifest.kind == LIBRARY:
+        return found
     for folder in draft.manifest.use_cases:
         files = {
             member.path.removeprefix(f"{folder}/"): member.data

@@ -91,7 +91,7 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
-    every = [here.name] if here.is_library else here.package_names()
+    every = [*([here.name] if here.is_library else []), *here.package_names()]
     names = list(dict.fromkeys(names)) or every
     settings = Settings(
         root_dir=here.root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments), libraries=here.libraries
