@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.build.packing import Packing, Settings
-from packyard.bundle import archive, manifest
+from packyard.bundle import archive
 from packyard.bundle.archive import LIMITS
-from packyard.bundle.bundle import Bundle
-from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference, check_version, same
-from packyard.cli import fanout, libraries, output, settings
+from packyard.cli import bundles, fanout, libraries, output, settings
 from packyard.errors import InputError, Problem
-from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.source import library, package, workspace
 from packyard.source.library import Library
@@ -33,19 +30,9 @@ def read(word: str, arguments: argparse.Namespace) -> Packages:
     if path.is_dir():
         return _folder(path, arguments)
     if path.exists() or ("/" in word and "://" not in word):
-        bundle = Bundle.open(regular.read(path, limit=LIMITS.packed_size), what=word)
-        return {bundle.name: _files(bundle.members)}
+        bundle = bundles.read(path)
+        return {bundle.name: files_of(bundle.members)}
     return _published(word, arguments.channel)
-
-
-def origin(folder: Path) -> str:
-    """Return NAME@VERSION of an untarred package."""
-    file = folder / manifest.FILE
-    if not regular.is_file(file):
-        hint = "name what to compare it with: packyard diff A B"
-        raise InputError(Problem(f"has no {manifest.FILE}, so it is no untarred package", file=str(folder), hint=hint))
-    described = Manifest.parse(regular.read(file, limit=manifest.LIMIT))
-    return f"{described.name}@{described.version}"
 
 
 def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Library] | None = None) -> Packing:
@@ -59,12 +46,12 @@ def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespa
     with output.progress(names) as done:
         built = executor.run(packing, names, on=fanout.engine(arguments, names), done=done)
     fanout.finish(packing.settings.cache_dir, (item.fault for item in built))
-    return {each.name: _files(archive.read(each.data)) for each in built}
+    return {each.name: files_of(archive.read(each.data)) for each in built}
 
 
 def offered(here: Workspace) -> Packages:
     """Return the library that a workspace is, by its name, or nothing."""
-    return {here.name: _files(library.members(here.sources))} if here.is_library else {}
+    return {here.name: files_of(library.members(here.sources))} if here.is_library else {}
 
 
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
@@ -96,7 +83,7 @@ def _published(word: str, flag: str | None) -> Packages:
 
     if address := BundleAddress.parse(word):
         with opened_at(address, fetching(address.channel)) as fetched:
-            return {fetched.choice.entry.name: _files(fetched.read().members)}
+            return {fetched.choice.entry.name: files_of(fetched.read().members)}
     name, at, version = word.partition("@")
     asked = None if at and not name else Reference.parse(word)
     channel = settings.required_channel(flag).value
@@ -114,9 +101,10 @@ def _published(word: str, flag: str | None) -> Packages:
     for each in references:
         with opened(store, each, how) as fetched:
             output.detail(f"{fetched.choice.entry} from {store.address}, {fetched.choice.why}")
-            found[each.name] = _files(fetched.read().members)
+            found[each.name] = files_of(fetched.read().members)
     return found
 
 
-def _files(members: Sequence[archive.Member]) -> Files:
+def files_of(members: Sequence[archive.Member]) -> Files:
+    """Return files by their paths."""
     return {member.path: member.data for member in members}

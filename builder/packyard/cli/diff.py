@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from packyard.cli import arguments as shared
-from packyard.cli import compared, fanout, output
+from packyard.cli import bundles, compared, fanout, output
 from packyard.errors import UsageError
 from packyard.upgrade import report
 from packyard.upgrade.difference import Change, Files, compare_all
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="A", help=what)
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
+    parser.add_argument("--base", metavar="FILE", help="the bundle that an untarred package came from")
     parser.add_argument("--text", action="store_true", help="print a unified diff of the files")
     shared.add_output(parser, *shared.FORMS, "markdown")
     fanout.add_arguments(parser)
@@ -32,12 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
-    old, new = arguments.old, arguments.new
-    if new is None:
-        if not Path(old).is_dir():
-            raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
-        old, new = compared.origin(Path(old)), old
-    before, after = compared.read(old, arguments), compared.read(new, arguments)
+    before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
+    after = compared.read(arguments.new or arguments.old, arguments)
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
     if arguments.text:
@@ -51,6 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
         f"{output.counted(len(changes), 'difference')} in {places}{breaking(found)}" if found else "no difference"
     )
     return 0
+
+
+def _origin(arguments: argparse.Namespace) -> compared.Packages:
+    """Return the bundle that an untarred package came from."""
+    folder = Path(arguments.old)
+    if not folder.is_dir():
+        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
+    bundle = bundles.origin(folder, arguments.channel, arguments.base)
+    return {bundle.name: compared.files_of(bundle.members)}
 
 
 def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:

@@ -18,14 +18,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packyard import __version__
 from packyard.bundle import lock as locks
-from packyard.bundle.bundle import Bundle
 from packyard.bundle.lock import Lock, Pin
 from packyard.bundle.manifest import LIBRARY
 from packyard.bundle.reference import Reference
 from packyard.cli import arguments as shared
-from packyard.cli import output, settings, state
+from packyard.cli import output, settings
 from packyard.errors import InputError, Problem, UnavailableError, UsageError, on_one_line
 
 if TYPE_CHECKING:
@@ -178,19 +176,9 @@ def _row(found: Identified, folder: Path) -> dict[str, object]:
 
 
 def _carried(reference: str, into: Path) -> Row:
-    from packyard.build.packing import Packing, Settings
-    from packyard.source import workspace
+    from packyard.cli import bundles
 
-    asked = Reference.parse(reference)
-    if not asked.admits(__version__):
-        hint = "name a channel that has it: --from CHANNEL"
-        problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
-        raise InputError(Problem(problem, hint=hint))
-    how = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
-    built = Packing(how)(asked.name)
-    if built.fault:
-        output.warning(built.fault)
-    bundle = Bundle.open(built.data, what=built.name)
+    bundle = bundles.carried(Reference.parse(reference))
     _make(into)
     folder = bundle.unpack(into)
     digests = f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}"

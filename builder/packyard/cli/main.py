@@ -26,6 +26,7 @@ VERBS = {
     "explain": ("explain", "show every field that a setter changes, and how"),
     "enable": ("enable", "enable an option of a use case; without a name, list options"),
     "disable": ("disable", "disable an option of a use case"),
+    "upgrade": ("upgrade", "move an untarred package to another version; what you changed stays"),
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
     "lint": ("lint", "report what is wrong with packages"),

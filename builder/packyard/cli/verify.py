@@ -31,8 +31,8 @@ from packyard.channel.trust import sbom
 from packyard.channel.trust.keys import Trust
 from packyard.cli import arguments as shared
 from packyard.cli import output, settings
+from packyard.cli.bundles import described as described_in
 from packyard.cli.channels import fetching, open_to_read
-from packyard.dataclass import replace
 from packyard.digest import Digest
 from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
 from packyard.files import regular
@@ -85,7 +85,7 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
 
 
 def _directory(folder: Path, channel: str | None, form: str) -> int:
-    data, described = _read(folder)
+    data, described = described_in(folder)
     if channel is not None:
         found = _published(channel, described, settings.trust(channel))
         with opened_entry(found.store, found.entry, fetching(channel)) as file:
@@ -107,19 +107,6 @@ def _directory(folder: Path, channel: str | None, form: str) -> int:
     whose = "the published one" if channel is not None else "not proved to be the published one: add --from CHANNEL"
     output.note(f"{told}; {manifest.FILE} is {whose}")
     return int(bool(different))
-
-
-def _read(folder: Path) -> tuple[bytes, Manifest]:
-    """Return a directory's packyard.json, as bytes and as what it says."""
-    file = folder / manifest.FILE
-    if not file.is_file():
-        hint = "name the top directory of an untarred package"
-        raise InputError(Problem(f"has no {manifest.FILE}", file=str(folder), hint=hint))
-    data = regular.read(file, limit=manifest.LIMIT)
-    try:
-        return data, Manifest.parse(data)
-    except IntegrityError as error:
-        raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
 
 
 def _beside(file: Path, end: str) -> bytes | None:

@@ -34,6 +34,8 @@ class FileChange:
     new: bytes | None
     #: What messages call the file.
     name: str
+    #: Of a new file.
+    mode: int = 0o644
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class _Step:
     old: bytes | None
     new: bytes | None
     item: JournalLine
+    mode: int
     #: The state of the file when it was compared with the old bytes; None where there was none.
     seen: tuple[int, ...] | None = None
     #: Whether the staged file may replace the old one; otherwise that is written through.
@@ -54,10 +57,10 @@ class UnfinishedError(UnavailableError):
     """Some files have their new bytes and some their old ones; the next command continues from there."""
 
 
-def write(root: str, changes: Iterable[FileChange], *, mode: int = 0o644) -> None:
+def write(root: str, changes: Iterable[FileChange]) -> None:
     """Replace the content of files below a real folder that is locked by `lock`: all of them, or none.
 
-    Owner, mode, attributes and hard links of a file stay; a new file gets ``mode``. Raises `ConflictError` where a file
+    Owner, mode, attributes and hard links of a file stay. Raises `ConflictError` where a file
     was changed since it was read, and `UnavailableError` where one cannot be changed; then nothing is changed.
     `UnfinishedError` means that the change could be neither completed nor taken back.
     """
@@ -67,7 +70,7 @@ def write(root: str, changes: Iterable[FileChange], *, mode: int = 0o644) -> Non
     try:
         handle = journal.draft(root, [step.item for step in wanted], [step.old or b"" for step in wanted])
         try:
-            _decide(root, wanted, mode)
+            _decide(root, wanted)
             _carry_out(root, wanted, handle)
         finally:
             os.close(handle)
@@ -85,7 +88,7 @@ def _prepare(root: str, changes: Sequence[FileChange]) -> list[_Step]:
         file = os.path.join(root, change.path)
         old, new = (None if data is None else journal.digest(data) for data in (change.old, change.new))
         item = JournalLine(file, old, new, len(change.old or b""), journal.beside(file, staged))
-        step = _Step(change.name, change.old, change.new, item)
+        step = _Step(change.name, change.old, change.new, item, change.mode)
         steps.append(step)
         try:
             _compare(step, linked)
@@ -145,7 +148,7 @@ def _seen(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _decide(root: str, steps: Sequence[_Step], mode: int) -> None:
+def _decide(root: str, steps: Sequence[_Step]) -> None:
     """Stage the new files, and rename the draft to the journal."""
     written = [f"{root}/{DRAFT}"]
     try:
@@ -153,7 +156,7 @@ def _decide(root: str, steps: Sequence[_Step], mode: int) -> None:
             if step.new is not None:
                 written.append(step.item.staged)
                 like = step.item.file if step.seen else None
-                same = inplace.stage(step.item.staged, step.new, like, mode=mode)
+                same = inplace.stage(step.item.staged, step.new, like, mode=step.mode)
                 step.stands = step.stands and same
         atomic.flush_all(written)
         os.rename(written[0], f"{root}/{JOURNAL}")

@@ -7,11 +7,11 @@ or the folder itself (`paths.root_of`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from packyard.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.files import journal, lock, paths, recovery, regular, replace
 from packyard.files.replace import FileChange
 
@@ -114,16 +114,25 @@ class Tree:
                 left += others
         return done, left
 
-    def write(self, files: Mapping[str, bytes | None], keep: Keep | None = None, *, mode: int = 0o644) -> None:
+    def write(
+        self,
+        files: Mapping[str, bytes | None],
+        keep: Keep | None = None,
+        *,
+        mode: int = 0o644,
+        executable: Collection[str] = (),
+    ) -> None:
         """Replace the content of files that were read, all or none, while the tree is `locked`.
 
-        A file that did not exist is created, one whose content is None is removed. ``keep`` is called last before that.
+        A file that did not exist is created, with the folders above it; one whose content is None is removed, with the
+        folders below the root that it leaves empty. ``keep`` is called last before that. ``mode`` is that of new files.
         """
         changes: dict[str, FileChange] = {}
         for path, new in files.items():
             file = self._file(path)
             file = self._leads(file) if os.path.islink(file) else file
-            change = FileChange(file.removeprefix(self.root).lstrip("/"), self._read.get(path), new, self.prefix + path)
+            below, bits = file.removeprefix(self.root).lstrip("/"), mode | (0o111 if path in executable else 0)
+            change = FileChange(below, self._read.get(path), new, self.prefix + path, bits)
             if changes.setdefault(file, change).new != new:
                 raise ConflictError(
                     Problem(f"is {changes[file].name} under another name, with other bytes", file=change.name)
@@ -134,7 +143,29 @@ class Tree:
             before = {file: change.old for file, change in files_by_path.items()}
             after = {file: change.new for file, change in files_by_path.items()}
             with (keep and keep(before, after)) or nullcontext():
-                replace.write(self.root, changes.values(), mode=mode)
+                self._replace(changes)
+
+    def _replace(self, changes: Mapping[str, FileChange]) -> None:
+        """Write changes, with the folders that new files need and without those that are left empty."""
+        made = [file for file, change in changes.items() if change.old is None]
+        gone = [file for file, change in changes.items() if change.new is None]
+        try:
+            for folder in {os.path.dirname(file) for file in made}:
+                os.makedirs(folder, exist_ok=True)
+            replace.write(self.root, changes.values())
+        except (OSError, PackyardError) as error:
+            self._remove_empty(made)
+            if isinstance(error, PackyardError):
+                raise
+            raise UnavailableError(Problem(f"{error.strerror}; nothing was changed", file=error.filename)) from error
+        self._remove_empty(gone)
+
+    def _remove_empty(self, files: Iterable[str]) -> None:
+        for folder in map(os.path.dirname, files):
+            with suppress(OSError):  # it is not empty
+                while folder not in (self.root, self._real[""]):
+                    os.rmdir(folder)
+                    folder = os.path.dirname(folder)
 
     @property
     def root(self) -> str:

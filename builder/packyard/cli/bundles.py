@@ -1,0 +1,85 @@
+"""Bundles in memory: what a channel has or packyard carries, and the one that an untarred package came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+
+from packyard import __version__
+from packyard.bundle import manifest
+from packyard.bundle.archive import LIMITS
+from packyard.bundle.bundle import Bundle
+from packyard.bundle.manifest import Manifest
+from packyard.bundle.reference import Reference
+from packyard.cli import output, settings, state
+from packyard.dataclass import replace
+from packyard.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.files import regular
+
+
+def carried(asked: Reference) -> Bundle:
+    """Build a package of the catalogue that packyard carries."""
+    from packyard.build.packing import Packing, Settings
+    from packyard.source import workspace
+
+    if not asked.admits(__version__):
+        hint = "name a channel that has it: --from CHANNEL"
+        problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
+        raise InputError(Problem(problem, hint=hint))
+    how = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
+    built = Packing(how)(asked.name)
+    if built.fault:
+        output.warning(built.fault)
+    return Bundle.open(built.data, what=built.name)
+
+
+def find(asked: Reference, flag: str | None) -> Bundle:
+    """Return what is asked for, verified: from the channel that is named or configured, or what packyard carries."""
+    channel = settings.channel(flag)
+    if channel is None:
+        return carried(asked)
+    from packyard.channel.fetching.fetch import opened
+    from packyard.cli.channels import fetching, open_to_read
+
+    store = open_to_read(channel.value)
+    with opened(store, asked, fetching(channel.value)) as fetched:
+        output.detail(f"{fetched.choice.entry} from {store.address} ({channel.origin}), {fetched.choice.why}")
+        if fetched.choice.entry.yanked:
+            output.warning(f"{fetched.choice.entry} is yanked: {fetched.choice.entry.yanked}")
+        return fetched.read()
+
+
+def read(file: Path) -> Bundle:
+    """Return the bundle in a file, verified."""
+    return Bundle.open(regular.read(file, limit=LIMITS.packed_size), what=str(file))
+
+
+def described(folder: Path) -> tuple[bytes, Manifest]:
+    """Return the packyard.json of an untarred package, as bytes and as what it says."""
+    file = folder / manifest.FILE
+    if not regular.is_file(file):
+        hint = "name the top directory of an untarred package"
+        raise InputError(Problem(f"has no {manifest.FILE}", file=str(folder), hint=hint))
+    data = regular.read(file, limit=manifest.LIMIT)
+    try:
+        return data, Manifest.parse(data)
+    except IntegrityError as error:
+        raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
+
+
+def origin(folder: Path, flag: str | None, file: str | None) -> Bundle:
+    """Return the bundle that an untarred package came from: a file, or the one that has the package's packyard.json."""
+    if file is not None:
+        return read(Path(file))
+    data, known = described(folder)
+    name = f"{known.name}@{known.version}"
+    hint = f"name the file: --base {quote(known.name)}.tar.gz"
+    try:
+        found = find(Reference(name=known.name, version=known.version), flag)
+    except PackyardError as error:
+        message = f"{name}, which it came from, cannot be had"
+        raise type(error)(Problem(message, file=str(folder), hint=hint), *error.problems) from error
+    if found.manifest.to_bytes() != data:
+        message = f"is not that of {name}: it was edited, or the package came from elsewhere"
+        raise InputError(Problem(message, file=str(folder / manifest.FILE), hint=hint))
+    return found

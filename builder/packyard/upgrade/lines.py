@@ -1,0 +1,160 @@
+"""A text merged by lines from three versions: what both sides changed since their base, as `git merge-file` does it.
+
+    base    a b c d e        ours    a B c d e        theirs    a b c D e        merged    a B c D e
+
+Changes of both sides that overlap or touch, and are not the same, clash: they stand beside each other until somebody
+decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+_MOST_WORK = 2_000_000  # pairs of equal lines that are looked at; texts with more are taken to differ as a whole
+
+Lines = Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Lines that both sides changed differently; ``line`` is where they begin in ours."""
+
+    line: int
+    ours: Lines
+    theirs: Lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Lines of the base, from ``start`` up to ``end``, that one side replaced."""
+
+    start: int
+    end: int
+    new: Lines
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
+    """Merge two versions of a text: runs of lines, and what clashes, in their order."""
+    old, one, other = map(_split, (base, ours, theirs))
+    mine, yours = deque(_changes(old, one)), deque(_changes(old, other))
+    merged: list[Lines | Clash] = []
+    at = shift = 0  # the next line of the base; how much further it stands in ours
+    while mine or yours:
+        left, right, start, end = _next(mine, yours)
+        merged.append(old[at:start])
+        line = start + shift + 1
+        new_ours, new_theirs = _replayed(old, left, start, end), _replayed(old, right, start, end)
+        if not right or new_ours == new_theirs:
+            merged.append(new_ours)
+        elif not left:
+            merged.append(new_theirs)
+        else:
+            merged.append(Clash(line, new_ours, new_theirs))
+        at, shift = end, shift + len(new_ours) - (end - start)
+    return [*merged, old[at:]]
+
+
+def whole(ours: bytes, theirs: bytes) -> list[Lines | Clash]:
+    """Return two texts as one clash: those that cannot be merged."""
+    return [Clash(1, _split(ours), _split(theirs))]
+
+
+def clashes(merged: Sequence[Lines | Clash]) -> list[Clash]:
+    """Return what clashes."""
+    return [part for part in merged if isinstance(part, Clash)]
+
+
+def decided(merged: Sequence[Lines | Clash], decision: str, version: str) -> bytes:
+    """Return the text, with ``ours`` or ``theirs`` of what clashes, or else both, between markers as git has them."""
+    return b"".join(line for part in merged for line in _decided(part, decision, version))
+
+
+def _decided(part: Lines | Clash, decision: str, version: str) -> Iterator[bytes]:
+    if not isinstance(part, Clash):
+        yield from part
+    elif decision in ("ours", "theirs"):
+        yield from part.ours if decision == "ours" else part.theirs
+    else:
+        yield b"<<<<<<< yours\n"
+        yield from _ended(part.ours)
+        yield b"=======\n"
+        yield from _ended(part.theirs)
+        yield f">>>>>>> {version}\n".encode()
+
+
+def _ended(lines: Lines) -> Lines:
+    """Return lines of which the last one ends too."""
+    return lines if not lines or lines[-1].endswith(b"\n") else [*lines[:-1], lines[-1] + b"\n"]
+
+
+def _split(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _changes(old: Lines, new: Lines) -> Iterator[_Change]:
+    """Yield what one side replaced, in the order of the base."""
+    most = min(len(old), len(new))
+    begin = next((at for at in range(most) if old[at] != new[at]), most)
+    tail = next((at for at in range(most - begin) if old[-1 - at] != new[-1 - at]), most - begin)
+    before, after = old[begin : len(old) - tail], new[begin : len(new) - tail]
+    counts = Counter(before)
+    if sum(counts[line] for line in after) > _MOST_WORK:
+        yield _Change(begin, begin + len(before), after)
+        return
+    found: list[_Change] = []
+    for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
+        if tag != "equal":
+            _add(found, _Change(begin + start, begin + end, after[first:last]), old)
+    yield from reversed(found)
+
+
+def _add(found: list[_Change], change: _Change, old: Lines) -> None:
+    """Put a change before those found; lines added or removed beside others like them are the last of these, as in git.
+
+    So two sides that add or remove the same line do it at the same place.
+    """
+    while True:
+        start, end, new = change.start, change.end, change.new
+        limit, moved = found[-1].start if found else len(old), 0
+        is_pure = start == end or not new
+        while is_pure and end + moved < limit and old[end + moved] == _first(old, change, moved):
+            moved += 1
+        turned = moved % len(new) if new else 0
+        change = _Change(start + moved, end + moved, [*new[turned:], *new[:turned]])
+        if not found or change.end < limit:
+            found.append(change)
+            return
+        later = found.pop()
+        change = _Change(change.start, later.end, [*change.new, *later.new])
+
+
+def _first(old: Lines, change: _Change, moved: int) -> bytes:
+    """Return the first of the lines that a change adds, or else removes, once it was moved down."""
+    return change.new[moved % len(change.new)] if change.new else old[change.start + moved]
+
+
+def _next(mine: deque[_Change], yours: deque[_Change]) -> tuple[list[_Change], list[_Change], int, int]:
+    """Take the first change, and all that overlap or touch it, off two queues; return them and the lines they span."""
+    start = end = min(side[0].start for side in (mine, yours) if side)
+    taken: tuple[list[_Change], list[_Change]] = ([], [])
+    found = True
+    while found:
+        found = False
+        for side, own in zip((mine, yours), taken, strict=True):
+            while side and side[0].start <= end:
+                own.append(side.popleft())
+                end, found = max(end, own[-1].end), True
+    return *taken, start, end
+
+
+def _replayed(old: Lines, changes: Sequence[_Change], start: int, end: int) -> list[bytes]:
+    """Return some lines of the base with changes made."""
+    lines: list[bytes] = []
+    for change in changes:
+        lines += [*old[start : change.start], *change.new]
+        start = change.end
+    return [*lines, *old[start:end]]

@@ -1,0 +1,58 @@
+"""One file merged from three versions: kept, taken, removed, or merged by lines to what is YAML still."""
+
+from __future__ import annotations
+
+from packyard.errors import InputError, Problem
+from packyard.setters.krmfile import NAME as KRMFILE
+from packyard.upgrade import lines
+from packyard.yaml.document import check_keys, parse_file
+
+_YAML = (".yaml", ".yml", KRMFILE, "Kustomization")
+
+
+def merge(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, decision: str, new: str
+) -> tuple[bytes | None, list[Problem]]:
+    """Merge three versions of a file, None where there is none; return it, and what conflicts."""
+    if ours in (base, theirs):
+        return theirs, []
+    if theirs == base:
+        return ours, []
+    if ours is None or theirs is None:
+        message = f"is removed here, and changed by {new}" if ours is None else f"is changed here, and removed by {new}"
+        kept = {"ours": ours, "theirs": theirs}.get(decision, ours or theirs)
+        return kept, [Problem(message, file=path, line=0 if ours is None else 1)]
+    merged, fault = lines.whole(ours, theirs), ""
+    if b"\0" not in ours + theirs + (base or b""):
+        merged = lines.merge(base or b"", ours, theirs)
+    clashes = lines.clashes(merged)
+    if not clashes and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
+        merged = lines.whole(ours, theirs)
+        clashes = lines.clashes(merged)
+    return lines.decided(merged, decision, new), [
+        Problem(fault or f"{_counted(clash)} changed here, and by {new}", file=path, line=clash.line)
+        for clash in clashes
+    ]
+
+
+def _counted(clash: lines.Clash) -> str:
+    last = clash.line + len(clash.ours) - 1
+    if last < clash.line:
+        return "lines here are removed or added, or"
+    return "this line is" if last == clash.line else f"lines {clash.line} to {last} are"
+
+
+def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:
+    """Say why what was merged by lines is not YAML, where both sides are."""
+    if not path.endswith(_YAML) or _fault(path, ours) or not (fault := _fault(path, merged)) or _fault(path, theirs):
+        return ""
+    return f"the changes here and those of the new version do not fit together: {fault}"
+
+
+def _fault(path: str, data: bytes) -> str:
+    try:
+        for document in parse_file(data, path):
+            check_keys(document)
+    except InputError as error:
+        return error.problems[0].message
+    return ""
