@@ -38,7 +38,7 @@ class _Change:
 
 def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
     """Merge two versions of a text: runs of lines, and what clashes, in their order."""
-    old, one, other = map(_split, (base, ours, theirs))
+    old, one, other = map(split, (base, ours, theirs))
     mine, yours = deque(_changes(old, one)), deque(_changes(old, other))
     merged: list[Lines | Clash] = []
     at = shift = 0  # the next line of the base; how much further it stands in ours
@@ -59,7 +59,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
 
 def whole(ours: bytes, theirs: bytes) -> list[Lines | Clash]:
     """Return two texts as one clash: those that cannot be merged."""
-    return [Clash(1, _split(ours), _split(theirs))]
+    return [Clash(1, split(ours), split(theirs))]
 
 
 def clashes(merged: Sequence[Lines | Clash]) -> list[Clash]:
@@ -90,7 +90,8 @@ def _ended(lines: Lines) -> Lines:
     return lines if not lines or lines[-1].endswith(b"\n") else [*lines[:-1], lines[-1] + b"\n"]
 
 
-def _split(data: bytes) -> list[bytes]:
+def split(data: bytes) -> list[bytes]:
+    """Return the lines of a text, each with its end."""
     lines = data.split(b"\n")
     return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from posixpath import basename
+
 from packyard.errors import InputError, Problem
 from packyard.setters.krmfile import NAME as KRMFILE
-from packyard.upgrade import lines
+from packyard.upgrade import blocks, lines
 from packyard.yaml.document import check_keys, parse_file
 
 _YAML = (".yaml", ".yml", KRMFILE, "Kustomization")
@@ -20,26 +22,25 @@ def merge(
         return ours, []
     if ours is None or theirs is None:
         message = f"is removed here, and changed by {new}" if ours is None else f"is changed here, and removed by {new}"
-        kept = {"ours": ours, "theirs": theirs}.get(decision, ours or theirs)
+        kept = {"ours": ours, "theirs": theirs}.get(decision, theirs if ours is None else ours)
         return kept, [Problem(message, file=path, line=0 if ours is None else 1)]
-    merged, fault = lines.whole(ours, theirs), ""
-    if b"\0" not in ours + theirs + (base or b""):
-        merged = lines.merge(base or b"", ours, theirs)
-    clashes = lines.clashes(merged)
-    if not clashes and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
+    by = blocks.merge if basename(path) == KRMFILE else lines.merge
+    is_text = b"\0" not in ours + theirs + (base or b"")
+    merged, fault = by(base or b"", ours, theirs) if is_text else lines.whole(ours, theirs), ""
+    if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
         merged = lines.whole(ours, theirs)
-        clashes = lines.clashes(merged)
-    return lines.decided(merged, decision, new), [
-        Problem(fault or f"{_counted(clash)} changed here, and by {new}", file=path, line=clash.line)
-        for clash in clashes
+    conflicts = [
+        Problem(fault or _described(clash, new), file=path, line=clash.line) for clash in lines.clashes(merged)
     ]
+    return lines.decided(merged, decision, new), conflicts
 
 
-def _counted(clash: lines.Clash) -> str:
+def _described(clash: lines.Clash, new: str) -> str:
     last = clash.line + len(clash.ours) - 1
-    if last < clash.line:
-        return "lines here are removed or added, or"
-    return "this line is" if last == clash.line else f"lines {clash.line} to {last} are"
+    here = "this line is" if last == clash.line else f"lines {clash.line} to {last} are"
+    if not clash.ours:
+        return f"lines that stood here are removed, and changed by {new}"
+    return f"{here} changed here, and {'changed' if clash.theirs else 'removed'} by {new}"
 
 
 def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:
