@@ -103,6 +103,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "docs": run("docs", NAME, *workspace),
         "impact": run("impact", *changed(tmp_path)),
+        "upgrade": run("upgrade", tmp_path / NAME, out / f"{NAME}.tar.gz", "--base", out / f"{NAME}.tar.gz"),
         "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")

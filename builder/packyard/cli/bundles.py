@@ -54,12 +54,11 @@ def read(file: Path) -> Bundle:
     return Bundle.open(regular.read(file, limit=LIMITS.packed_size), what=str(file))
 
 
-def described(folder: Path) -> tuple[bytes, Manifest]:
+def described(folder: Path, hint: str = "name the top directory of one") -> tuple[bytes, Manifest]:
     """Return the packyard.json of an untarred package, as bytes and as what it says."""
     file = folder / manifest.FILE
     if not regular.is_file(file):
-        hint = "name the top directory of an untarred package"
-        raise InputError(Problem(f"has no {manifest.FILE}", file=str(folder), hint=hint))
+        raise InputError(Problem(f"has no {manifest.FILE}, so it is no untarred package", file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)
     try:
         return data, Manifest.parse(data)
@@ -67,11 +66,14 @@ def described(folder: Path) -> tuple[bytes, Manifest]:
         raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
 
 
-def origin(folder: Path, flag: str | None, file: str | None) -> Bundle:
-    """Return the bundle that an untarred package came from: a file, or the one that has the package's packyard.json."""
+def origin(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
+    """Return the bundle that an untarred package came from: a file, or the one that has the package's packyard.json.
+
+    ``hint`` is for a folder that has none.
+    """
     if file is not None:
         return read(Path(file))
-    data, known = described(folder)
+    data, known = described(folder, hint)
     name = f"{known.name}@{known.version}"
     hint = f"name the file: --base {quote(known.name)}.tar.gz"
     try:

@@ -9,7 +9,7 @@ packyard diff DIR                              an untarred package and the bundl
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packyard.cli import arguments as shared
@@ -17,6 +17,7 @@ from packyard.cli import bundles, compared, fanout, output
 from packyard.errors import UsageError
 from packyard.upgrade import report
 from packyard.upgrade.difference import Change, Files, compare_all
+from packyard.upgrade.merge import edited_by_hand
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,11 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
         _text(before, after)
         return 0
     found = compare_all(before, after)
+    if arguments.new is None:
+        found = {name: tuple(_with_edited(found.get(name, ()), before[name], after[name])) for name in after}
     show(found, arguments.output)
     changes = [(name, each) for name, changes in found.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
     output.note(
-        f"{output.counted(len(changes), 'difference')} in {places}{breaking(found)}" if found else "no difference"
+        f"{output.counted(len(changes), 'difference')} in {places}{breaking(found)}" if changes else "no difference"
     )
     return 0
 
@@ -55,8 +58,20 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
     folder = Path(arguments.old)
     if not folder.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
-    bundle = bundles.origin(folder, arguments.channel, arguments.base)
+    hint = "name what to compare it with: packyard diff A B"
+    bundle = bundles.origin(folder, arguments.channel, arguments.base, hint)
     return {bundle.name: compared.files_of(bundle.members)}
+
+
+def _with_edited(changes: Sequence[Change], before: Files, after: Files) -> list[Change]:
+    """Return what differs in an untarred package, and the files that were edited by hand."""
+    found = list(changes)
+    known = {f"{each.where}/{each.name}".lstrip("/") for each in changes if each.what == "file"}
+    for path in edited_by_hand(before, after, Path()):
+        if path not in known:
+            where, _, file = path.rpartition("/")
+            found.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
+    return sorted(found, key=lambda each: each.where)
 
 
 def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:

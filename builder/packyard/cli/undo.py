@@ -1,4 +1,4 @@
-"""Undo the last change below DIR by `set`, `enable`, `disable` or `cfg`: its files get their earlier bytes back.
+"""Undo the last change below DIR by `set`, `enable`, `disable`, `upgrade` or `cfg`: files get their earlier bytes back.
 
 Repeat it to undo the change before. It is refused if one of the files was changed since. An interrupted change is
 finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.

@@ -12,23 +12,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
 
-from packyard.bundle import manifest
 from packyard.bundle.bundle import Bundle
-from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference, order
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, state
-from packyard.dataclass import replace
-from packyard.errors import ConflictError, InputError, Problem
+from packyard.errors import InputError, Problem
 from packyard.files import paths
 from packyard.files.tree import Tree
-from packyard.upgrade.difference import Files
-from packyard.upgrade.merge import Merged, Versions, merge
+from packyard.upgrade.directory import Upgrade, upgrade
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,28 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    folder = Path(arguments.folder)
+    folder, decision = Path(arguments.folder), arguments.decision
     _check_top(folder)
-    base = bundles.origin(folder, arguments.channel, arguments.base)
+    hint = "name the top directory of one, or the bundle that it came from: --base FILE"
+    base = bundles.origin(folder, arguments.channel, arguments.base, hint)
     theirs = _theirs(base.name, arguments.version, arguments.channel)
-    tree = Tree(folder)
     if arguments.dry_run:
-        state.tell_pending(tree)
-    with nullcontext() if arguments.dry_run else tree.locked():
-        ours = dict(_read(tree, {*_files(base), *_files(theirs)}))
-        merged = _merge(tree, base, ours, theirs, arguments.decision)
-        if not arguments.dry_run:
-            executable = [member.path for member in theirs.members if member.executable]
-            title = f"upgrade {base.name} {base.version} to {theirs.version}"
-            tree.write(merged.files, state.keep(folder, title), executable=executable)
+        state.tell_pending(Tree(folder))
+    keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
+    done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep)
+    for each in done.merged.conflicts:
+        output.note(f"{each}: decided by --{decision}")
     if arguments.output == "json":
-        output.json_result([_document(base, theirs, ours, merged)])
+        output.json_result([_document(base, theirs, done)])
     elif arguments.dry_run:
-        output.diffs(folder, {path: (ours.get(path), data) for path, data in merged.files.items()})
+        output.diffs(folder, {path: (done.ours.get(path), data) for path, data in done.merged.files.items()})
     else:
-        for row in _changes(ours, merged):
-            output.line(f"{row['change']:<8} {folder / row['file']}")
-    _tell(folder, base, theirs, merged)
+        for path, change in done.changes.items():
+            output.line(f"{change:<8} {folder / path}")
+    _tell(folder, base, theirs, done)
     return 0
 
 
@@ -92,57 +83,9 @@ def _theirs(name: str, version: str, channel: str | None) -> Bundle:
     return bundles.find(Reference.parse(f"{name}@{version}" if version else name), channel)
 
 
-def _read(tree: Tree, names: Iterable[str]) -> Iterable[tuple[str, bytes]]:
-    """Yield the files of the package that one of the versions has; others stay as they are, unread."""
-    for path in sorted(names):
-        if tree.has_file(path):
-            yield path, tree.read(path)
-        elif tree.has(path):
-            raise InputError(Problem("must be a file: the package has one of this name", file=tree.prefix + path))
-
-
-def _files(bundle: Bundle) -> Files:
-    return {member.path: member.data for member in bundle.members}
-
-
-def _merge(tree: Tree, base: Bundle, ours: Files, theirs: Bundle, decision: str) -> Merged:
-    """Merge; refuse what conflicts and is not decided, or is about another package."""
-    known = {*_names(tree), base.name, theirs.name}
-    if len(known) > 1:
-        raise InputError(Problem(f"these are different packages: {', '.join(sorted(known))}", file=str(tree.root_dir)))
-    versions = Versions(
-        base=_files(base),
-        ours=ours,
-        theirs=_files(theirs),
-        root_dir=Path(tree.root),
-        new=theirs.version,
-    )
-    merged = merge(versions, decision)
-    placed = [replace(each, file=tree.prefix + each.file) for each in merged.conflicts]
-    if placed and not decision:
-        hint = "--ours keeps yours, --theirs takes the new version's, --markers writes both into the files"
-        number = output.counted(len(placed), "conflict")
-        raise ConflictError(*placed, Problem(f"{number}; nothing was changed", hint=hint))
-    for each in placed:
-        output.note(f"{each}: decided by --{decision}")
-    return merged
-
-
-def _names(tree: Tree) -> list[str]:
-    """Return the name that the package has, if it says it."""
-    has_name = tree.has_file(manifest.FILE)
-    return [Manifest.parse(tree.read(manifest.FILE)).name] if has_name else []
-
-
-def _changes(ours: Files, merged: Merged) -> list[dict[str, str]]:
-    return [
-        {"file": path, "change": "removed" if data is None else "changed" if path in ours else "added"}
-        for path, data in merged.files.items()
-    ]
-
-
-def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged) -> None:
+def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade) -> None:
     """Say in a line what was done, and what there is to do."""
+    merged = done.merged
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
@@ -151,7 +94,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged) -> None:
         for each, noun in (
             (merged.values, "value"),
             (merged.options, "enabled option"),
-            (merged.edited, "file with edits"),
+            (merged.edited, "edited file"),
         )
         if each
     )
@@ -165,13 +108,14 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged) -> None:
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
 
 
-def _document(base: Bundle, theirs: Bundle, ours: Files, merged: Merged) -> dict[str, object]:
+def _document(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
+    merged = done.merged
     conflicts = [{"file": each.file, "line": each.line, "message": each.message} for each in merged.conflicts]
     return {
         "name": theirs.name,
         "from": base.version,
         "to": theirs.version,
-        "files": _changes(ours, merged),
+        "files": [{"file": path, "change": change} for path, change in done.changes.items()],
         "values": [
             {"directory": where, "name": name, "setter": new} for (where, name), (_, new) in merged.values.items()
         ],

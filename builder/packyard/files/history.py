@@ -107,7 +107,7 @@ class History:
         for step in self._steps():
             if any(map(step.touches, places)) and step.happened(Tree(Path(step.root))):
                 return step
-        hint = "what `packyard set`, `enable`, `disable` and `cfg` change can be undone"
+        hint = "what `packyard set`, `enable`, `disable`, `upgrade` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=here, hint=hint))
 
     def undo(self, directory: Path, *also: Path) -> UndoStep:

@@ -25,7 +25,7 @@ from packyard.setters.definition import Setter
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.rules import rule
-from packyard.upgrade import onefile, settings
+from packyard.upgrade import onefile, settings, switched
 from packyard.upgrade.difference import Files
 from packyard.upgrade.settings import Key
 from packyard.yaml.document import source_of
@@ -60,9 +60,13 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Carried:
-    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it."""
+    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
+
+    Base and ours have the defaults of theirs.
+    """
 
     base: Files
+    ours: Files
     theirs: Files
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
@@ -85,6 +89,11 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         given_up |= names
 
 
+def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
+    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
+    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
+
+
 def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tuple[Merged, dict[Problem, list[Key]]]:
     """Merge with some values left behind; also return the rules that are broken now, each with its setters."""
     carried = _carry(versions, decision, given_up)
@@ -92,9 +101,9 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
     for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
-        sides = carried.base.get(path), versions.ours.get(path), carried.theirs.get(path)
+        sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
-            result[path] = sides[2 if decision == "theirs" else 1]
+            result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
             continue
         result[path], found = onefile.merge(path, *sides, decision, versions.new)
         conflicts += found
@@ -113,15 +122,15 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
 def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Carried:
     """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
 
-    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it.
+    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it. Defaults that are new in theirs
+    go to base and ours.
     """
-    target, ours = settings.definitions(versions.theirs), settings.definitions(versions.ours)
-    values = settings.read_values(settings.definitions(versions.base), ours)
-    values = {key: setter for key, setter in values.items() if key[0] in target}
+    before, after, target = map(settings.definitions, (versions.base, versions.ours, versions.theirs))
+    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
+    values = settings.read_values(before, after, target)
     _, by_hand = settings.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
-    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
-    names = {**{key: key for key in values}, **settings.renamed(values, moved, target)}
+    names = settings.renamed(values, moved, target)
     wanted = {names[key]: setter for key, setter in values.items() if key not in given_up}
     theirs, refused = settings.with_values(versions.theirs, wanted)
     lost = {key: refused[names[key]] for key in values if names[key] in refused}
@@ -129,14 +138,21 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
     base, _ = settings.with_values(versions.base, kept)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    switched = settings.read_options(versions.base, versions.ours, versions.root_dir)
-    there, gone = settings.without_gone(versions.theirs, switched)
+    defaults = settings.read_defaults(before, after, target, moved)
+    _, edited = settings.with_defaults(versions.ours, defaults)
+    defaults = {key: setter for key, setter in defaults.items() if key not in edited}
+    ours, _ = settings.with_defaults(versions.ours, defaults)
+    base, _ = settings.with_defaults(base, defaults)
+
+    lines = switched.read_options(versions.base, versions.ours, versions.root_dir)
+    there, gone = switched.without_gone(versions.theirs, lines)
     for name, item in gone:
         message = f"option {name!r} is enabled, and {versions.new} does not have it"
         conflicts.append(item.value.problem(message))
     return _Carried(
-        base=settings.with_options(base, switched if decision == "theirs" else there, versions.root_dir),
-        theirs=settings.with_options(theirs, there, versions.root_dir),
+        base=switched.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
+        ours=ours,
+        theirs=switched.with_options(theirs, there, versions.root_dir),
         values={key: names[key] for key in values if key not in lost and key not in given_up},
         options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
         conflicts=tuple(conflicts),
@@ -160,7 +176,8 @@ def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
         below = [path for path in versions.base if path.startswith(f"{folder}/")]
         changed = [path for path in below if versions.ours.get(path) != versions.base[path]]
         if changed and not any(path.startswith(f"{folder}/") for path in versions.theirs):
-            message = f"{versions.new} does not have it any more, and {', '.join(changed)} is changed here"
+            names = ", ".join(path.removeprefix(f"{folder}/") for path in changed)
+            message = f"is removed by {versions.new}, and changed here: {names}"
             yield folder, Problem(message, file=folder)
 
 
@@ -175,10 +192,12 @@ def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]
 
 
 def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
-    """Yield the setters that need a value in the result, and not in ours."""
+    """Yield the setters that need a value in the result, and not in ours, where ours has the use case."""
     before = dict(_krmfiles(ours))
     for where, krmfile in _krmfiles(result):
-        known = before[where].definitions.setters if where in before else {}
+        if where not in before:
+            continue
+        known = before[where].definitions.setters
         for name, setter in krmfile.definitions.setters.items():
             if setter.must_be_set and not (name in known and known[name].must_be_set):
                 yield where, name

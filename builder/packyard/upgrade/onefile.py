@@ -40,7 +40,7 @@ def _described(clash: lines.Clash, new: str) -> str:
     here = "this line is" if last == clash.line else f"lines {clash.line} to {last} are"
     if not clash.ours:
         return f"lines that stood here are removed, and changed by {new}"
-    return f"{here} changed here, and {'changed' if clash.theirs else 'removed'} by {new}"
+    return f"{here} changed here and by {new}" if clash.theirs else f"{here} changed here, and removed by {new}"
 
 
 def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:

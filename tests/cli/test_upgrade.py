@@ -1,0 +1,337 @@
+"""`packyard upgrade`: what stays, what arrives, what conflicts, and how it is taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from packyard.bundle import bundle
+from packyard.bundle.archive import Member
+from packyard.bundle.manifest import Manifest
+from running import done, packyard
+
+SETTER = """\
+    io.k8s.cli.setters.{name}:
+      x-k8s-cli:
+        setter:
+          name: {name}
+          value: "{value}"
+"""
+HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- cm.yaml\n"
+COMPONENT = (
+    "# Waits in a queue.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels:\n- pairs: {q: a}\n"
+)
+CM = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: run
+data:
+  workers: "2" # {"$openapi":"WORKERS"}
+  one: "1"
+  two: "2"
+  three: "3"
+  four: "4"
+  old: "" # {"$openapi":"OLD"}
+"""
+FILES = {
+    "README.md": "# p\n",
+    "run/nfs/Krmfile": HEAD + SETTER.format(name="WORKERS", value="2") + SETTER.format(name="OLD", value=""),
+    "run/nfs/cm.yaml": CM,
+    "run/nfs/kustomization.yaml": KUSTOMIZATION,
+    "run/options/queue/kustomization.yaml": COMPONENT,
+    "run/pvc/kustomization.yaml": KUSTOMIZATION,
+    "run/pvc/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: run}\n",
+}
+#: OLD is NEW now, WORKERS and a plain line have other values, and a resource came with a script.
+NEXT = {
+    **FILES,
+    "run/nfs/Krmfile": HEAD + SETTER.format(name="WORKERS", value="4") + SETTER.format(name="NEW", value=""),
+    "run/nfs/cm.yaml": CM.replace('"2" #', '"4" #')
+    .replace("OLD", "NEW")
+    .replace("old:", "new:")
+    .replace('"1"', '"11"'),
+    "run/nfs/kustomization.yaml": KUSTOMIZATION + "- job/job.yaml\n",
+    "run/nfs/job/job.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: job}\n",
+    "bin/start.sh": "#!/bin/sh\n",
+}
+USE_CASE = "p/run/nfs"
+
+
+def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> Path:
+    """Write a bundle."""
+    described = Manifest(name=name, version=version, model={}, use_cases={}, moved={"OLD": "NEW"})
+    members = [Member(path=path, data=text.encode(), executable=path.endswith(".sh")) for path, text in files.items()]
+    file = folder / f"{version}.tar.gz"
+    file.write_bytes(bundle.build(described, members).data)
+    return file
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the package p of version 1.0, both bundles, and a user's home beside it."""
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    old = pack(folder, "1.0", FILES)
+    pack(folder, "1.1", NEXT)
+    shutil.unpack_archive(old, folder, filter="data")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def publish(folder: Path, *versions: str) -> None:
+    """Make a channel."""
+    for version in versions:
+        file = folder / "channel" / version / "p.tar.gz"
+        file.parent.mkdir(parents=True)
+        shutil.copy(f"{version}.tar.gz", file)
+        file.with_name("p.tar.gz.sha256").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  p.tar.gz\n")
+    done("reindex", "channel")
+
+
+def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
+    return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
+
+
+def refused(*words: object) -> str:
+    found = packyard(*words)
+    assert (found.returncode, found.stdout) == (1, ""), found.stderr
+    return found.stderr
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+def edit(file: str, old: str, new: str) -> None:
+    text = Path(file).read_text()
+    assert old in text
+    Path(file).write_text(text.replace(old, new))
+
+
+@pytest.mark.usefixtures("here")
+def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
+    done("set", USE_CASE, "OLD=mine")
+    done("enable", USE_CASE, "queue")
+    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    Path("p/notes.txt").write_text("mine\n")
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
+    assert found.stderr == (
+        "p upgraded from 1.0 to 1.1; kept 1 value, 1 enabled option, 1 edited file\n"
+        "p/run/nfs: OLD is NEW now, with your value\n"
+    )
+    text = Path("p/run/nfs/cm.yaml").read_text()
+    assert text == NEXT["run/nfs/cm.yaml"].replace('new: ""', 'new: "mine"').replace('three: "3"', 'three: "33"')
+    assert Path("p/run/nfs/kustomization.yaml").read_text() == (
+        KUSTOMIZATION + "- job/job.yaml\ncomponents:\n- ../options/queue\n"
+    )
+    assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
+    assert Path("p/notes.txt").read_text() == "mine\n"
+    assert Path("p/bin/start.sh").stat().st_mode & 0o777 == 0o755
+
+
+def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    before = contents(here / "p")
+    upgrade()
+    after = contents(here / "p")
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.1.tar.gz")
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr == "p: is p 1.1 already; nothing changes\n"
+    assert contents(here / "p") == after != before
+    done("undo", "p")
+    assert contents(here / "p") == before
+    assert not Path("p/bin").exists()
+    assert not Path("p/run/nfs/job").exists()
+
+
+def test_a_dry_run_is_a_diff_and_changes_nothing(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    before = contents(here / "p")
+    diff = upgrade("--dry-run")
+    assert contents(here / "p") == before
+    assert '-  one: "1"\n+  one: "11"\n' in diff
+    assert "--- /dev/null\n+++ b/p/bin/start.sh\n" in diff
+    assert "+  workers" not in diff
+
+
+def test_a_downgrade_is_the_same_with_another_word(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    before = contents(here / "p")
+    upgrade()
+    found = packyard("upgrade", "p", "1.0.tar.gz", "--base", "1.1.tar.gz")
+    assert "p downgraded from 1.1 to 1.0; kept 1 value\n" in found.stderr
+    assert contents(here / "p") == before
+
+
+def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
+    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    Path("p/README.md").unlink()
+    pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
+    before = contents(here / "p")
+    assert refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz") == (
+        "p/README.md: is removed here, and changed by 1.1\n"
+        "p/run/nfs/cm.yaml:7: this line is changed here and by 1.1\n"
+        "2 conflicts; nothing was changed (--ours keeps yours, --theirs takes the new version's, "
+        "--markers writes both into the files)\n"
+    )
+    assert contents(here / "p") == before
+
+
+@pytest.mark.parametrize(
+    ("decision", "line", "has_readme"),
+    [
+        ("--ours", '  one: "mine"\n', False),
+        ("--theirs", '  one: "11"\n', True),
+        ("--markers", '<<<<<<< yours\n  one: "mine"\n=======\n  one: "11"\n>>>>>>> 1.1\n', True),
+    ],
+)
+def test_conflicts_are_decided_by_a_flag(here: Path, decision: str, line: str, has_readme: bool) -> None:
+    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    Path("p/README.md").unlink()
+    pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", decision)
+    assert f"p/run/nfs/cm.yaml:7: this line is changed here and by 1.1: decided by {decision}\n" in found.stderr
+    assert NEXT["run/nfs/cm.yaml"].replace('  one: "11"\n', line) == Path("p/run/nfs/cm.yaml").read_text()
+    assert Path("p/README.md").exists() == has_readme
+
+
+def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    krmfile = NEXT["run/nfs/Krmfile"].replace("WORKERS:\n", "WORKERS:\n      type: integer\n      maximum: 4\n")
+    pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": krmfile})
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 does not admit that: " in told
+    upgrade("--theirs")
+    assert done("setters", USE_CASE, "--set", "--output", "yaml") == "{}\n"
+    assert 'workers: "4"' in Path("p/run/nfs/cm.yaml").read_text()
+
+
+def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    done("enable", USE_CASE, "queue")
+    files = {path: text for path, text in FILES.items() if "options" not in path}
+    files["run/nfs/Krmfile"] = HEAD + SETTER.format(name="OLD", value="")
+    files["run/nfs/cm.yaml"] = CM.replace(' # {"$openapi":"WORKERS"}', "")
+    pack(here, "1.1", files)
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 has no such setter\n" in told
+    assert "p/run/nfs/kustomization.yaml:6:3: option 'queue' is enabled, and 1.1 does not have it\n" in told
+    upgrade("--theirs")
+    assert contents(here / "p" / "run") == {path[4:]: text for path, text in files.items() if path.startswith("run/")}
+
+
+def test_a_rule_that_breaks_is_a_conflict_and_theirs_gives_up_its_values(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8", "OLD=mine")
+    rules = 'rules:\n- rule: WORKERS != "8"\n  message: eight is too many\n'
+    pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": NEXT["run/nfs/Krmfile"] + rules})
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert told.startswith("p/run/nfs/Krmfile:")
+    assert "eight is too many" in told
+    upgrade("--theirs")
+    assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
+
+
+def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
+    files = {path: text for path, text in NEXT.items() if "pvc" not in path}
+    pack(here, "1.1", files)
+    upgrade()
+    assert not Path("p/run/pvc").exists()
+    done("undo", "p")
+    edit("p/run/pvc/cm.yaml", "run", "mine")
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "p/run/pvc: is removed by 1.1, and changed here: cm.yaml\n" in told
+    upgrade("--ours")
+    assert Path("p/run/pvc/kustomization.yaml").exists()
+
+
+def test_says_which_setters_have_to_be_set_now(here: Path) -> None:
+    required = SETTER.format(name="CLAIM", value="") + "          required: true\n"
+    pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": NEXT["run/nfs/Krmfile"] + required})
+    told = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz").stderr
+    assert "p/run/nfs: CLAIM has to be set: packyard set p/run/nfs CLAIM=…\n" in told
+
+
+def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
+    edit("p/run/nfs/cm.yaml", "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
+    pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": NEXT["run/nfs/cm.yaml"] + "immutable: false\n"})
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "p/run/nfs/cm.yaml:1: the changes here and those of the new version do not fit together: " in told
+
+
+def test_the_bundle_that_it_came_from_is_found_in_the_channel(here: Path) -> None:
+    publish(here, "1.0", "1.1")
+    done("set", USE_CASE, "WORKERS=8")
+    found = packyard("upgrade", "p", "--from", "channel")
+    assert "p upgraded from 1.0 to 1.1; kept 1 value\n" in found.stderr
+    assert packyard("upgrade", "p", "^1.0", "--from", "channel").stderr == "p: is p 1.1 already; nothing changes\n"
+    assert "\n  setter WORKERS: value 4 → 8\n" in done("diff", "p", "--from", "channel")
+
+
+def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
+    told = refused("upgrade", "p")
+    assert told.startswith("p: p@1.0, which it came from, cannot be had (name the file: --base p.tar.gz)\n")
+    publish(here, "1.0")
+    edit("p/packyard.json", '"model": {}', '"model": {"x": "y"}')
+    told = refused("upgrade", "p", "--from", "channel")
+    assert told == (
+        "p/packyard.json: is not that of p@1.0: it was edited, or the package came from elsewhere "
+        "(name the file: --base p.tar.gz)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["p/run/nfs"], "p/run/nfs: is inside a package (the whole package is upgraded: packyard upgrade p)"),
+        (["."], "has no packyard.json, so it is no untarred package"),
+        (["nowhere"], "nowhere: is not a directory"),
+        (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),
+        (["p", "nowhere.tar.gz", "--base", "1.0.tar.gz"], "nowhere.tar.gz: "),
+    ],
+)
+def test_refuses_what_is_no_package_or_another_one(here: Path, words: list[str], says: str) -> None:
+    pack(here, "2.0", FILES, name="q")
+    assert says in refused("upgrade", *words)
+
+
+def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> None:
+    Path("p/bin").mkdir()
+    Path("p/bin/start.sh").mkdir()
+    assert "p/bin/start.sh: must be a file" in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    shutil.rmtree("p/bin")
+    Path("elsewhere").mkdir()
+    Path("p/bin").symlink_to(here / "elsewhere")
+    before = contents(here / "p")
+    refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert contents(here / "p") == before
+    assert not list(Path("elsewhere").iterdir())
+
+
+@pytest.mark.usefixtures("here")
+def test_prints_json() -> None:
+    done("set", USE_CASE, "OLD=mine")
+    (row,) = json.loads(upgrade("--output", "json"))
+    assert (row["name"], row["from"], row["to"]) == ("p", "1.0", "1.1")
+    assert {"file": "bin/start.sh", "change": "added"} in row["files"]
+    assert row["values"] == [{"directory": "run/nfs", "name": "OLD", "setter": "NEW"}]
+
+
+@pytest.mark.usefixtures("here")
+def test_diff_names_files_that_were_edited_by_hand() -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    edit("p/README.md", "# p", "# mine")
+    edit("p/run/nfs/kustomization.yaml", "resources", "# mine\nresources")
+    assert done("diff", "p", "--base", "1.0.tar.gz") == (
+        "p\n  file README.md changed\n"
+        'p/run/nfs\n  setter WORKERS: value 2 → 8\n  ConfigMap run: data.workers "2" → "8" (set by WORKERS)\n'
+        "  file kustomization.yaml changed: edited by hand\n"
+    )
