@@ -26,7 +26,8 @@ from typing import TypeVar
 from packyard.digest import Digest
 from packyard.errors import InputError, PackyardError, Problem
 from packyard.files import regular
-from packyard.files.paths import Gate
+from packyard.source.trees import LIBRARIES as LIBRARIES
+from packyard.source.trees import Tree, Trees
 from packyard.work.kept import Fact
 from packyard.work.memo import Memo
 from packyard.yaml import aliases
@@ -34,9 +35,6 @@ from packyard.yaml.document import source_of
 from packyard.yaml.node import Document, Source
 
 Made = TypeVar("Made")
-
-#: Where libraries stand in a workspace.
-LIBRARIES = "libraries"
 
 _OUTSIDE = "outside"  # the answer to whatever is asked of what is not below the root
 _ALONE: Mapping[str, Path] = {}
@@ -48,45 +46,6 @@ class _Asked:
 
     answers: dict[tuple[str, str], str] = field(default_factory=dict)
     files: dict[str, tuple[bytes, Digest]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
-
-    place: str
-    root_dir: Path
-    root: Path
-    gate: Gate
-
-
-class _Trees:
-    """The trees that paths lead into."""
-
-    def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
-        self._known: dict[str, tuple[_Tree, str]] = {}
-        self._trees = {}
-        for place, folder in {"": root_dir, **libraries}.items():
-            root = Path.cwd() / folder  # links and .. stay
-            gate = Gate(root, memo.once(("real folders", root), dict[str, str]))
-            self._trees[place] = _Tree(place, folder, root, gate)
-
-    def find(self, path: str) -> tuple[_Tree, str]:
-        """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""
-        if len(self._trees) == 1:
-            return self._trees[""], path
-        if path not in self._known:
-            self._known[path] = self._find("", path)
-        return self._known[path]
-
-    def _find(self, place: str, path: str) -> tuple[_Tree, str]:
-        for each in (path, posixpath.normpath(path)):
-            word, _, rest = each.partition("/")
-            name, _, rest = rest.partition("/")
-            library = posixpath.join(place, word, name)
-            if word == LIBRARIES and library in self._trees:
-                return self._find(library, rest)
-        return self._trees[place], path
 
 
 class Sources:
@@ -102,8 +61,8 @@ class Sources:
         self.root_dir = root_dir
         self.memo = Memo() if memo is None else memo
         self.torn = False
-        self._root = Path.cwd() / root_dir  # links and .. stay
-        self._trees = _Trees(root_dir, libraries, self.memo)
+        self._trees = Trees(root_dir, libraries, self.memo)
+        self._root = self._trees.find("")[0].root
         self._files: dict[str, tuple[bytes, Digest]] = {}
         self._asked = _Asked()
         self._joined: set[Hashable] = set()  # keys of `once` whose facts are noted in what is asked now
@@ -197,7 +156,7 @@ class Sources:
             self._joined.add(key)
         return made
 
-    def _check(self, question: str, path: str) -> tuple[_Tree, str]:
+    def _check(self, question: str, path: str) -> tuple[Tree, str]:
         """Return the tree of a path, and the path in it; refuse a question about what is not below its root."""
         if "\0" in path:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
@@ -228,7 +187,7 @@ class Observed:
     """Answers about the files as they are now, each found once: for one command, while sources do not change."""
 
     def __init__(self, root_dir: Path, libraries: Mapping[str, Path] = _ALONE) -> None:
-        self._trees = _Trees(root_dir, libraries, Memo())
+        self._trees = Trees(root_dir, libraries, Memo())
         self._answers: dict[tuple[str, str], str] = {}
 
     def agrees(self, facts: Iterable[Fact]) -> bool:
@@ -275,7 +234,7 @@ def _failure(error: OSError | PackyardError) -> str:
     return f"error {cause.errno if isinstance(cause, OSError) else ''}"
 
 
-def _answer(tree: _Tree, path: str, question: str) -> str:
+def _answer(tree: Tree, path: str, question: str) -> str:
     """Return the answer of now, where it can be given in a word."""
     if question == "resolve":
         found = os.path.relpath(os.path.realpath(tree.root / path), os.path.realpath(tree.root))
