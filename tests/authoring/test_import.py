@@ -284,6 +284,16 @@ def test_objects_that_have_other_names_in_other_use_cases_are_shared(
         assert built == reading.built(served5, tmp_path / "web" / path)
 
 
+def test_a_value_that_one_use_case_of_a_group_has_is_its_own(here: Path, tmp_path: Path) -> None:
+    for group, last, image in (("one", "a", "i:1"), ("one", "b", "i:1"), ("two", "a", "i:2"), ("two", "b", "")):
+        pod, krmfile = (text.replace("nginx:1.25", image or "i:3") for text in (POD, KRMFILE))
+        pod = pod if image else pod.replace(' # {"$openapi":"IMAGE"}', "")
+        write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile})
+    run(here, tmp_path / "web")
+    for path, folder in composed(here, "web", tmp_path / "out").items():
+        assert manifests(folder) == manifests(tmp_path / "web" / path)
+
+
 def test_a_name_that_is_taken_for_a_storage_is_left_alone(here: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         for storage, source in (
@@ -422,6 +432,7 @@ def test_a_tarball_is_read_where_it_was_unpacked_and_named_where_it_is(here: Pat
     krmfile = {"web/use-cases/run/Krmfile": KRMFILE}
     said = run(here, tarball(tmp_path / "x.tar.gz", {**files, **krmfile, "web/README.md": "# Web\n"}))
     assert (said["name"], said["useCases"]) == ("web", ["run"])
+    assert cases(said, "files beside the use cases") == ["README.md"]
     bad = tarball(tmp_path / "y.tar.gz", {**files, "web/use-cases/run/Krmfile": "kind: ["})
     refused = tiny.refused("import", bad, "--workspace", here, "--name", "other")
     assert refused.startswith(f"{bad}: use-cases/run/Krmfile:2:1:")

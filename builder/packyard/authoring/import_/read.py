@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from posixpath import join, normpath, relpath
+from posixpath import dirname, join, normpath, relpath
 
 from packyard.authoring.import_ import bind, find, kpt
 from packyard.authoring.import_.note import LOST, Note
@@ -55,7 +55,26 @@ def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list
     if len(folders) > MAX_USE_CASES:
         raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
     paths = find.paths(folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
+    notes += _beside(sources, folders)
     return [_variant(sources, folder, paths[folder], build, notes) for folder in folders]
+
+
+def _beside(sources: Sources, folders: Iterable[str]) -> Iterator[Note]:
+    """Find files that are in no use case, nor in what one builds on."""
+    known = {each for folder in folders for each in _below(sources, folder)}
+    whole = [f"{folder}/" if folder else "" for folder in folders if not _kustomizations(sources, folder)]
+    for path in sources.list("", "**/*"):
+        if dirname(path) in known or path.startswith((*whole, ".git/")) or not _is_file(sources, path):
+            continue
+        todo = "write fragments of the README from what it said, and put what users need below files/ of the package"
+        yield Note(LOST, "files beside the use cases", todo, (sources.shown(path),))
+
+
+def _is_file(sources: Sources, path: str) -> bool:
+    try:
+        return sources.is_file(path)
+    except InputError:  # a link that leads out
+        return True
 
 
 def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list[Note]) -> Variant:

@@ -1,14 +1,4 @@
-"""Use cases to parts: a base of what all have in common, one for each group, a storage for what groups vary alike.
-
-    multi-node/pvc, multi-node/nfs, single-node/pvc, single-node/nfs
-
-    bases/NAME                 what all have                   overlays/storage/pvc    what it adds to all groups
-    bases/NAME-multi-node      what both of the group have     overlays/storage/nfs
-    bases/NAME-multi-node-nfs  what is left, if anything: it builds on the base of its group and on its storage
-
-Where the variations are no storages, all of them is left for the bases of use cases. Where their names are taken, they
-get others, and the bases of use cases name them.
-"""
+"""Use cases to what package.yaml says of them: parts, entries of `useCases`, values, and words where they belong."""
 
 from __future__ import annotations
 
@@ -16,48 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.authoring.import_.align import Own, common
 from packyard.authoring.import_.note import DOUBTFUL, Note
 from packyard.authoring.import_.read import Variant
+from packyard.authoring.import_.tree import Part, Place, Tree
 from packyard.authoring.import_.word import Word
 from packyard.errors import Problem, refuse
-from packyard.source import selector
-from packyard.yaml.node import MappingNode
 
 #: What package.yaml gives each package a value of, unless it says another.
 GIVEN = ("MODEL_NAME", "RUN_NAME")
-STORAGE = "overlays/storage"
-_VOLUMES = {"volumes", "volumeMounts", "volumeClaimTemplates"}
-
-#: A use case: its group, and its last step in it, empty where it is alone.
-_Place = tuple[str, str]
-
-
-@dataclass(slots=True)
-class Part:
-    """A base or a storage: its objects, changes to those of what it builds on, and words of its own."""
-
-    folder: str
-    says: str
-    on: Part | None = None
-    storage: Part | None = None
-    own: Own = field(default_factory=Own)
-    words: dict[str, Word] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it adds nothing to what it builds on."""
-        return not (self.own.objects or self.own.changes or self.words or self.storage)
-
-    @property
-    def used(self) -> Part:
-        """The part, or what it builds on where it adds nothing."""
-        return self.on.used if self.on and self.is_empty else self
-
-    @property
-    def all_objects(self) -> list[MappingNode]:
-        """Its objects, and those of what it builds on."""
-        return [root for part in (self.on, self.storage) if part for root in part.all_objects] + self.own.objects
 
 
 @dataclass(slots=True)
@@ -86,10 +42,9 @@ class Split:
 def split(variants: Sequence[Variant], name: str, is_free: Callable[[str], bool]) -> Split:
     """Split use cases into parts; ``is_free`` says whether nothing has a folder's name yet."""
     _check_types(variants)
-    tree = _Tree(name, variants)
+    tree = Tree(name, variants)
     tree.place_storages(is_free)
-    tree.place_words()
-    return tree.done()
+    return _done(tree, _Words(tree))
 
 
 def _check_types(variants: Sequence[Variant]) -> None:
@@ -107,167 +62,71 @@ def _check_types(variants: Sequence[Variant]) -> None:
     refuse(problems)
 
 
-def _groups(variants: Sequence[Variant]) -> dict[_Place, Variant]:
-    """Group use cases by all of their paths but the last step, where that makes groups of several."""
-    heads = Counter(variant.path.rpartition("/")[0] for variant in variants)
-    places: dict[_Place, Variant] = {}
-    for variant in variants:
-        head, _, last = variant.path.rpartition("/")
-        places[(head, last) if head and heads[head] > 1 else (variant.path, "")] = variant
-    return places
+class _Words:
+    """The words of use cases: each defined once where all agree, otherwise in the parts where they differ."""
 
-
-class _Tree:
-    """The parts as they come into being: a root, a base for each group, storages, and bases for what is left."""
-
-    def __init__(self, name: str, variants: Sequence[Variant]) -> None:
-        self.name = name
-        self.stem = name.removesuffix("-k8s")
-        self.places = _groups(variants)
-        self.several = {kind for each in variants for kind, number in _kinds(each).items() if number > 1}
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
         self.notes: list[Note] = []
         self.words: dict[str, Word] = {}
-        self.values: dict[_Place, dict[str, str]] = {place: {} for place in self.places}
-        self.storages: dict[str, Part] = {}
-        self.leaves: dict[_Place, Part] = {}
-        says = f"What all use cases of {name} have in common." if len(variants) > 1 else f"{name}."
-        self.root = Part(f"bases/{self.stem}", says)
-        self.root.own.objects, left = common([each.objects for each in self.places.values()])
-        self.left = dict(zip(self.places, left, strict=True))
-        self.bases = {group: self._group(group) for group in dict.fromkeys(group for group, _ in self.places)}
-
-    def _base(self, path: str, on: Part) -> Part:
-        return Part(f"bases/{self.stem}-{path.replace('/', '-')}", f"{path} of {self.name}.", on)
-
-    def _group(self, group: str) -> Part:
-        """Make the base of a group of what is left to all of it."""
-        base = self._base(group, self.root)
-        members = [place for place in self.places if place[0] == group]
-        base.own.objects, more = common([self.left[place].objects for place in members])
-        for place, own in zip(members, more, strict=True):
-            self.left[place] = Own(own.objects, [*self.left[place].changes, *own.changes])
-        taken = self._take(members)
-        base.own = Own([*base.own.objects, *taken.objects], taken.changes)
-        return base
-
-    def _take(self, places: Sequence[_Place]) -> Own:
-        """Take what some use cases all have left out of what is left of them."""
-        first, *others = (self.left[place] for place in places)
-        alike = [key for key in first.keys if all(key in own.keys for own in others)]
-        for place in places:
-            self.left[place] = self.left[place].without(alike)
-        return first.without(self.left[places[0]].keys)
-
-    def place_storages(self, is_free: Callable[[str], bool]) -> None:
-        """Make a storage of what each last step adds to all groups that it can reach."""
-        lasts = dict.fromkeys(last for _, last in self.places if last)
-        before = dict(self.left)
-        for last in lasts:
-            part = self.storages[last] = Part(f"{STORAGE}/{last}", f"{last} of {self.name}.")
-            members = [place for place in self.places if place[1] == last]
-            for key in dict.fromkeys(key for place in members for key in self.left[place].keys):
-                self._move(key, members, part)
-        if not all(map(_stores, self.storages.values())):
-            self.storages, self.left = {}, before
-        taken = not all(is_free(part.folder) for part in self.storages.values())
-        for last, part in self.storages.items() if taken else ():
-            part.folder = f"{STORAGE}/{self.stem}-{last}"
-        for place in self.places:
-            spaces = {each.namespace for (group, _), each in self.places.items() if group == place[0]}
-            if taken or not self.storages or self.left[place].keys or len(spaces) > 1:
-                self._leaf(place)
-
-    def _move(self, key: object, members: Sequence[_Place], part: Part) -> None:
-        """Move what comes to an object to a storage, where it comes to all objects that are called so."""
-        own = next(self.left[place] for place in members if key in self.left[place].keys)
-        found = own.without(each for each in own.keys if each != key)
-        for change in found.changes:
-            members = [place for place in members if self._has(place, change.to)]
-        if all(key in self.left[place].keys for place in members):
-            part.own = Own([*part.own.objects, *found.objects], [*part.own.changes, *found.changes])
-            for place in members:
-                self.left[place] = self.left[place].without([key])
-
-    def _has(self, place: _Place, root: MappingNode) -> bool:
-        """Say whether a use case has an object that a patch of another one reaches."""
-        objects = (*self.bases[place[0]].all_objects, *self.left[place].objects)
-        _, kind, _, name = selector.identity(root)
-        called = [selector.identity(each)[1::2] for each in objects]
-        return (kind, name) in called if kind in self.several else kind in dict(called)
-
-    def _leaf(self, place: _Place) -> Part:
-        """Return the base of a use case alone."""
-        group, last = place
-        if not last:
-            return self.bases[group]
-        if place not in self.leaves:
-            leaf = self.leaves[place] = self._base(f"{group}/{last}", self.bases[group])
-            leaf.storage, leaf.own = self.storages.get(last), self.left[place]
-        return self.leaves[place]
-
-    def place_words(self) -> None:
-        """Define each word once where all use cases agree, otherwise in the parts where they differ."""
-        names = dict.fromkeys(name for variant in self.places.values() for name in variant.words)
+        self.values: dict[Place, dict[str, str]] = {place: {} for place in tree.places}
+        names = dict.fromkeys(name for variant in tree.places.values() for name in variant.words)
         for name in names:
-            self._place(name, {place: each.words[name] for place, each in self.places.items() if name in each.words})
+            self._place(name, {place: each.words[name] for place, each in tree.places.items() if name in each.words})
 
-    def _place(self, name: str, places: Mapping[_Place, Word]) -> None:
-        counts = Counter(word.text() for word in places.values())
-        usual = next(word for word in places.values() if word.text() == counts.most_common(1)[0][0])
-        by_group = all(word.text() == other.text() for (group, _), word in places.items()
-                       for (each, _), other in places.items() if group == each)  # fmt: skip
-        if len(counts) == 1 or (by_group and all(map(usual.is_but_for_value, places.values()))):
+    def _place(self, name: str, places: Mapping[Place, Word]) -> None:
+        texts = {place: word.text() for place, word in places.items()}
+        in_group, in_last = _gathered(texts, 0), _gathered(texts, 1)
+        most, _ = Counter(texts.values()).most_common(1)[0]
+        usual = next(word for place, word in places.items() if texts[place] == most)
+        by_group = all(len(some) == 1 for some in in_group.values())
+        different = [place for place in places if texts[place] != most]
+        if not different or (by_group and all(usual.is_but_for_value(places[place]) for place in different)):
             self.words[name] = usual
-            self._give(name, {place: word for place, word in places.items() if word.value != usual.value}, places)
+            self._give(name, {place: places[place] for place in different}, in_group)
             return
         if any(word.is_setter for word in places.values()):
             where = (f"{name}: {'/'.join(filter(None, place))}: {word.summary}" for place, word in places.items())
             todo = "make them one, in the package's Krmfile, or rename one"
             self.notes.append(Note(DOUBTFUL, "setters that use cases define differently", todo, tuple(where)))
         if name in GIVEN:
-            self._give(name, places, places)
-        for place, word in places.items():
-            self._holder(place, word, places).words[name] = word
+            self._give(name, places, in_group)
+        for (group, last), word in places.items():
+            part = self.tree.bases[group]
+            if len(in_group[group]) > 1:
+                shared = self.tree.storages.get(last) if len(in_last[last]) == 1 else None
+                part = shared or self.tree.leaf((group, last))
+            part.words[name] = word
 
-    def _give(self, name: str, given: Mapping[_Place, Word], places: Mapping[_Place, Word]) -> None:
+    def _give(self, name: str, given: Mapping[Place, Word], in_group: Mapping[str, set[str]]) -> None:
         """Give use cases values; a group that does not get one value falls apart."""
         for place, word in given.items():
             self.values[place][name] = word.value
-            if any(other.value != word.value for (group, _), other in places.items() if group == place[0]):
-                self._leaf(place)
-
-    def _holder(self, place: _Place, word: Word, places: Mapping[_Place, Word]) -> Part:
-        """Return the part of a use case that it does not share with those that define a word otherwise."""
-        group, last = place
-        if all(other.text() == word.text() for (each, _), other in places.items() if each == group):
-            return self.bases[group]
-        if last in self.storages and all(o.text() == word.text() for (_, each), o in places.items() if each == last):
-            return self.storages[last]
-        return self._leaf(place)
-
-    def done(self) -> Split:
-        """Return the parts that add something, and what the use cases are made of."""
-        spaces = Counter(each.namespace for each in self.places.values())
-        entries: dict[str, Entry] = {}
-        for (group, last), variant in self.places.items():
-            leaf = self.leaves.get((group, last))
-            path = variant.path if leaf else group
-            entry = entries.setdefault(path, Entry((leaf or self.bases[group]).used))
-            entry.setters = self.values[group, last]
-            entry.storage += [last] if last and not leaf else []
-            entry.namespace = variant.namespace if len(spaces) > 1 else ""
-        used = [self.root, *self.bases.values(), *self.leaves.values(), *self.storages.values()]
-        given = {name: self.words[name].value for name in GIVEN if name in self.words}
-        shared = next(iter(spaces)) if len(spaces) == 1 else ""
-        parts = [part for part in used if not part.is_empty]
-        return Split(parts, entries, self.words, given, shared, self.several, self.notes)
+            if len(in_group[place[0]]) > 1:
+                self.tree.leaf(place)
 
 
-def _kinds(variant: Variant) -> Counter[str]:
-    return Counter(root.text("kind") for root in variant.objects)
+def _gathered(texts: Mapping[Place, str], step: int) -> dict[str, set[str]]:
+    """Return what a word is by groups, or by last steps."""
+    found: dict[str, set[str]] = {}
+    for place, text in texts.items():
+        found.setdefault(place[step], set()).add(text)
+    return found
 
 
-def _stores(part: Part) -> bool:
-    """Say whether a part has to do with storage."""
-    steps = {step for change in part.own.changes for each in change.additions for step in each.path}
-    return not steps.isdisjoint(_VOLUMES) or any("Volume" in root.text("kind") for root in part.own.objects)
+def _done(tree: Tree, placed: _Words) -> Split:
+    """Return the parts that add something, and what the use cases are made of."""
+    spaces = Counter(each.namespace for each in tree.places.values())
+    entries: dict[str, Entry] = {}
+    for (group, last), variant in tree.places.items():
+        leaf = tree.leaves.get((group, last))
+        path = variant.path if leaf else group
+        entry = entries.setdefault(path, Entry((leaf or tree.bases[group]).used))
+        entry.setters |= placed.values[group, last]
+        entry.storage += [last] if last and not leaf else []
+        entry.namespace = variant.namespace if len(spaces) > 1 else ""
+    used = [tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
+    given = {name: placed.words[name].value for name in GIVEN if name in placed.words}
+    shared = next(iter(spaces)) if len(spaces) == 1 else ""
+    parts = [part for part in used if not part.is_empty]
+    return Split(parts, entries, placed.words, given, shared, tree.several, placed.notes)

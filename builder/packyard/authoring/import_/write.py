@@ -11,7 +11,8 @@ from posixpath import basename, relpath
 
 from packyard.authoring.import_.repeat import once
 from packyard.authoring.import_.share import END, Addition, is_name
-from packyard.authoring.import_.split import STORAGE, Entry, Part, Split
+from packyard.authoring.import_.split import Entry, Split
+from packyard.authoring.import_.tree import STORAGE, Part
 from packyard.authoring.import_.word import Word
 from packyard.kubernetes import kustomization
 from packyard.source import selector
