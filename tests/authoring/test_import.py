@@ -347,6 +347,7 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         },
         "train/b: P contradicts train/a: it has integer there, and string here",
     ),
+    "no object at all": ({"kustomization.yaml": "resources: []\n"}, "holds no object"),
     "no name": (
         {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
         "metadata.name are needed",
@@ -415,6 +416,11 @@ def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -
 def test_it_is_told_either_a_source_or_renderings(here: Path, tmp_path: Path) -> None:
     for words in ((), (tmp_path, "--rendering", "a", "b")):
         assert tiny.run("import", *words, "--workspace", here)[0] == 2
+    one = write(tmp_path, {"one.yaml": POD, "none.yaml": ""}) / "one.yaml"
+    assert "gone.yaml" in tiny.refused("import", "--rendering", one, tmp_path / "gone.yaml", "--workspace", here)
+    empty = tmp_path / "none.yaml"
+    assert "holds no object" in tiny.refused("import", "--rendering", empty, empty, "--workspace", here)
+    assert run(here, "--rendering", one, one)["useCases"] == ["default"]
     assert "no such folder or tarball" in tiny.refused("import", tmp_path / "gone", "--workspace", here)
 
 

@@ -97,6 +97,7 @@ def _make(
     beside: Mapping[str, bytes],
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
+    refuse(Problem("holds no object", file=variant.path) for variant in variants if not variant.objects)
     done = split(variants, name, lambda folder: _is_free(here, folder))
     model = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
     known = _MODEL.fullmatch(name)
