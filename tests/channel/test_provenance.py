@@ -20,8 +20,9 @@ from packyard import __version__
 from packyard.bundle import record
 from packyard.channel.fetching.verify import verify_bundle
 from packyard.channel.trust import envelope, provenance, sbom
+from packyard.channel.trust.dependencies import Source
 from packyard.channel.trust.keys import NOBODY, SigningKey, Trust
-from packyard.channel.trust.provenance import PAYLOAD_TYPE, Provenance, Source
+from packyard.channel.trust.provenance import PAYLOAD_TYPE, Provenance
 from packyard.digest import Digest
 from packyard.errors import IntegrityError
 from packyard.source.revision import Revision
@@ -174,7 +175,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),
         "is not a commit",
     ),
-    "two sources": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[0])), "the source: must be one"),
+    "two sources": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[0])), "has 'source' twice"),
     "an input twice": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[1])), "twice"),
     "two byproducts": (
         _changed(lambda s: s["predicate"]["runDetails"]["byproducts"].append({"digest": {"sha256": "0" * 64}})),

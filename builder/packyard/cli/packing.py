@@ -16,8 +16,9 @@ from packyard.bundle.bundle import Bundle
 from packyard.channel.entry import IndexEntry
 from packyard.channel.publishing.upload import Attest, Packed
 from packyard.channel.trust import provenance, sbom
+from packyard.channel.trust.dependencies import BuiltOn
 from packyard.channel.trust.keys import SigningKey
-from packyard.channel.trust.provenance import BuiltOn, Provenance
+from packyard.channel.trust.provenance import Provenance
 from packyard.cli import fanout, output, sources
 from packyard.source import revision
 from packyard.source.library import Library, by_place, pin_of

@@ -10,8 +10,7 @@ nothing of when and where: the same sources, packyard and libraries give the sam
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 from zlib import ZLIB_RUNTIME_VERSION
@@ -22,6 +21,7 @@ from packyard.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.channel.entry import Identified, bundle_key
 from packyard.channel.stores import Store, get_or_none
 from packyard.channel.trust import envelope
+from packyard.channel.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, Source, digest_of, sha256
 from packyard.digest import Digest
 from packyard.errors import IntegrityError, Problem
 
@@ -35,37 +35,9 @@ LIMIT = 4 * 1024 * 1024
 
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
-_BUILT_ON = "urn:packyard:library:"
 _SBOM = ".spdx.json"
-_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-_LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # those of packages' bytes
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """The git commit that the sources were at; ``dirty`` where a file that was read differed from it."""
-
-    commit: str
-    dirty: bool
-    url: str = ""
-    folder: str = ""
-
-    @classmethod
-    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> Source:
-        """Say what a revision means for a package that was made from these files."""
-        dirty = revision.is_dirty(inputs)
-        return cls(commit=revision.commit, dirty=dirty, url=revision.url, folder=revision.folder)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltOn:
-    """A library that a package was built on: its version, the digest of its tar, and where it is from."""
-
-    version: str
-    tar: Digest
-    address: str = ""
 
 
 _NOTHING: Mapping[str, BuiltOn] = {}
@@ -138,15 +110,15 @@ class Provenance:
 
     def statement(self) -> bytes:
         """Return the statement, which is what signatures sign."""
-        subject = {"name": f"{self.name}.tar.gz", "digest": _sha256(self.file), "annotations": {"tar": self.tar}}
+        subject = {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
         definition = {
             "buildType": _BUILD,
             "externalParameters": {"name": self.name, "version": self.version},
-            "resolvedDependencies": [*self._dependencies()],
+            "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
         }
         details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
         if self.sbom is not None:
-            details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": _sha256(self.sbom)}]
+            details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": sha256(self.sbom)}]
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
             {"_type": _STATEMENT, "subject": [subject], "predicateType": _PREDICATE, "predicate": predicate}
@@ -155,21 +127,6 @@ class Provenance:
     def to_bytes(self, keys: Sequence[SigningKey]) -> bytes:
         """Return the envelope, signed by each key, or by none."""
         return envelope.sign(self.statement(), PAYLOAD_TYPE, keys)
-
-    def _dependencies(self) -> Iterator[dict[str, object]]:
-        if self.source:
-            uri = {"uri": f"{self.source.url}@{self.source.commit}"} if self.source.url else {}
-            notes = {"dirty": self.source.dirty, "folder": self.source.folder}
-            yield {"name": "source", **uri, "digest": {"gitCommit": self.source.commit}, "annotations": notes}
-        for place, library in sorted(self.built_on.items()):
-            at = f"{_BUILT_ON}{place}@{library.version}"
-            notes = {"address": library.address}
-            yield {"name": place, "uri": at, "digest": _sha256(library.tar), "annotations": notes}
-        for path, digest in sorted(self.inputs.items()):
-            yield {"name": path, "digest": _sha256(digest)}
-        for name, version in sorted(self.libraries.items()):
-            kind = "pypi" if name in _LIBRARIES else "generic"
-            yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
 
 
 def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
@@ -202,7 +159,7 @@ def installed_libraries() -> dict[str, str]:
     from importlib.metadata import version as installed  # slow to import, and only needed by who builds
     from platform import python_version
 
-    found = {name: installed(name) for name in _LIBRARIES}
+    found = {name: installed(name) for name in LIBRARIES}
     return {**found, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
@@ -210,10 +167,6 @@ def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelop
     """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
     opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
     return Provenance.parse(opened.payload, file=file), opened
-
-
-def _sha256(digest: Digest) -> dict[str, str]:
-    return {"sha256": digest.hex}
 
 
 def _read(fields: Record) -> Provenance:
@@ -227,57 +180,17 @@ def _read(fields: Record) -> Provenance:
     _expect(builder, "id", _BUILDER)
     name = asked.take("name", checked(reference.check_name))
     _expect(subject, "name", f"{name}.tar.gz")
-    sources, inputs, built_on, libraries = _sorted_out(definition.take("resolvedDependencies", list_of(Record)))
+    found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
     return Provenance(
         name=name,
         version=asked.take("version", checked(reference.check_version)),
-        file=_digest(subject),
+        file=digest_of(subject),
         tar=subject.take("annotations", Record).take("tar", record.digest),
-        inputs=inputs,
-        source=_only(sources, "the source") if sources else None,
-        built_on=built_on,
-        libraries=libraries,
+        **found._asdict(),
         packyard=builder.take("version", Record).take("packyard", text),
-        sbom=_digest(_only(products, "byproducts")) if products else None,
+        sbom=digest_of(_only(products, "byproducts")) if products else None,
     )
-
-
-def _sorted_out(
-    listed: Sequence[Record],
-) -> tuple[list[Source], dict[str, Digest], dict[str, BuiltOn], dict[str, str]]:
-    """Return what dependencies are: sources, files that were read, libraries of parts, and of Python."""
-    sources: list[Source] = []
-    inputs: dict[str, Digest] = {}
-    built_on: dict[str, BuiltOn] = {}
-    libraries: dict[str, str] = {}
-    for each in listed:
-        name, uri = each.take("name", text), each.take("uri", text, "")
-        if name in inputs or name in libraries or name in built_on:
-            raise FaultError(f"has {name[:80]!r} twice", "resolvedDependencies")
-        if uri.startswith("pkg:"):
-            libraries[name] = uri.rpartition("@")[2]
-        elif uri.startswith(_BUILT_ON):
-            address = each.take("annotations", Record).take("address", text)
-            built_on[name] = BuiltOn(version=uri.rpartition("@")[2], tar=_digest(each), address=address)
-        elif name == "source":
-            sources.append(_source(each, uri))
-        else:
-            inputs[name] = _digest(each)
-    return sources, inputs, built_on, libraries
-
-
-def _source(fields: Record, uri: str) -> Source:
-    commit = fields.take("digest", Record).take("gitCommit", text)
-    if not _COMMIT.fullmatch(commit):
-        raise FaultError(f"{commit[:80]!r} is not a commit", "resolvedDependencies")
-    notes = fields.take("annotations", Record)
-    folder, dirty = notes.take("folder", text), notes.take("dirty", record.flag)
-    return Source(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
-
-
-def _digest(fields: Record) -> Digest:
-    return fields.take("digest", Record).take("sha256", lambda value: Digest.parse(f"sha256:{text(value)}"))
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:
