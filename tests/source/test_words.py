@@ -146,6 +146,15 @@ def test_a_word_that_is_another_alone_stands_for_it(root: Path) -> None:
     assert "setters.PVC_PATH:" in krmfile(root)
 
 
+def test_a_text_that_repeats_a_number_stays_a_text(root: Path) -> None:
+    define(root, ".", setter("A", "1", "type: integer") + setter("B", "b") + substitution("BOTH", "${A}")
+           + substitution("PATH", "${B}"))  # fmt: skip
+    tiny.replace(root / "bases/one/cm.yaml", "both: x", 'both: "1"')
+    file = composed(root).files["config-map.yaml"].decode()
+    assert '  both: "1" # {"$openapi":"BOTH"}\n' in file
+    assert '  path: b # {"$openapi":"B"}\n' in file
+
+
 def test_a_value_with_others_in_it_follows_from_them(root: Path) -> None:
     give(root, "A: '${B}-x'")
     assert data(root)["a"] == "b-x"
