@@ -26,7 +26,14 @@ def found() -> Callable[..., list[str]]:
         return [
             f"{finding.file}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
             for finding in lint(PackageFiles(krmfile.encode(), resources), shipped=shipped)
-            if finding.rule not in {*practicerules.RULES, "name-without-limit", "rewritten", "default-written-out"}
+            if finding.rule
+            not in {
+                *practicerules.RULES,
+                *practicerules.OTHERS,
+                "name-without-limit",
+                "rewritten",
+                "default-written-out",
+            }
         ]
 
     return find

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import packyard
 import tiny
+from checks import packed
 from packyard.build import linting
 from packyard.build.linting import Linting
 from packyard.build.packing import Packing, Settings
-from packyard.checks import parts
+from packyard.checks import archive, parts
+from packyard.checks import folder as any_folder
 from packyard.checks.finding import Finding, finding
 from packyard.checks.lint import lint, lint_catalogue
 from packyard.checks.rule import Rule, table
+from packyard.files.tree import Tree
 from packyard.kubernetes import schemas
 from packyard.kubernetes.kustomization import FILE
 from packyard.render.builtin import find_misfits
@@ -34,8 +36,10 @@ _PLACES = (
     "setters/refusal.py",
     "setters/rules/review.py",
 )
-_CALL = r'\b(?:error|warning|find|finding|Fault)\(\s*"|yield "|\] = "|rule="'
+_CALL = r'\b(?:error|warning|find|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
 _NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')
+#: Families that look at what lies beside manifests.
+_OF_FOLDERS = ("Documents", "Kustomizations")
 _DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 
 
@@ -46,30 +50,38 @@ def test_every_rule_that_a_check_yields_has_a_row_and_every_row_a_check() -> Non
 
 @pytest.mark.parametrize("rule", table().values(), ids=lambda rule: rule.name)
 def test_the_example_of_a_rule_has_its_fault_until_it_is_changed(rule: Rule, tmp_path: Path) -> None:
-    wrong = {item.severity for item in found(rule.files("-"), tmp_path / "wrong") if item.rule == rule.name}
+    wrong = {item.severity for item in found(rule, "-", tmp_path / "wrong") if item.rule == rule.name}
     assert wrong == {rule.severity}
-    assert [str(item) for item in found(rule.files("+"), tmp_path / "right") if item.rule == rule.name] == []
+    assert [str(item) for item in found(rule, "+", tmp_path / "right") if item.rule == rule.name] == []
 
 
-def found(files: Mapping[str, str], folder: Path) -> list[Finding]:
-    """Lint an example as what its files are: parts of a workspace, use cases in folders, or one package."""
-    data = {path: text.encode() for path, text in files.items()}
+def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
+    """Lint an example as what its files are: parts of a workspace, use cases in folders, one package, or any folder."""
+    data = {path: text.encode() for path, text in rule.files(mark).items()}
     if any(path.startswith(("bases/", "overlays/")) for path in data):
         groups = ("bases/", "overlays/")
         return list(parts.check(*({path: data[path] for path in data if path.startswith(each)} for each in groups)))
     if any(path.startswith("packages/") for path in data):
         root = tiny.workspace(folder)
-        for path, text in files.items():
+        for path, text in rule.files(mark).items():
             tiny.write(root / path, text)
         linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
         return linting.judge(workspace.read(root), [linted])
+    if "@archive" in data:
+        return archive.lint(packed.write(data["@archive"].decode(), folder)).findings
+    for path in data:
+        if data[path].startswith(b"io.k8s.cli."):
+            data[path] = _DEFINITIONS + b"".join(b"    " + line for line in data[path].splitlines(keepends=True))
     krmfile = data.pop("Krmfile", b"") or EMPTY
-    if krmfile.startswith(b"io.k8s.cli."):
-        krmfile = _DEFINITIONS + b"".join(b"    " + line for line in krmfile.splitlines(keepends=True))
-    for path, text in files.items():
-        tiny.write(folder / path, text)
+    for path, text in data.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text)
+    if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") for path in data):
+        if krmfile != EMPTY:
+            (folder / "Krmfile").write_bytes(krmfile)
+        return any_folder.lint(Tree(folder)).findings
     tops = {
-        path.partition("/")[0] + "/" if "/" in path and "Component" not in text else "" for path, text in files.items()
+        path.partition("/")[0] + "/" if "/" in path and b"Component" not in text else "" for path, text in data.items()
     }
     cases = [{path: text for path, text in data.items() if path.startswith(top)} for top in tops]
     packages = [PackageFiles(krmfile, case) for case in cases]

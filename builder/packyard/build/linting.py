@@ -75,6 +75,7 @@ class Linting:
         here = self._workspace()
         judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
         findings = [each for package, known in parsed for each in find(package, known, judges=judges)]
+        findings += catalogue.kinds([known for _, known in parsed])
         named = [each for _, known in parsed for each in catalogue.names(known)]
         placed = _placed(here, {name}, findings)
         linted = Linted(name, placed, len(packages), named, draft.options, draft.idle)

@@ -14,13 +14,25 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from packyard.kubernetes import images, kustomization
 from packyard.kubernetes.kustomization import GROUP, NAMES, referred
+from packyard.yaml.document import mappings
 from packyard.yaml.node import Document, MappingNode
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
 #: The fields that keep objects apart from those of other kustomizations with the same names.
 _RENAMING = ("namePrefix", "nameSuffix", "namespace")
+
+#: The fields of a kustomization that make objects, or change which there are.
+_MAKING = (
+    "generators",
+    "transformers",
+    "configMapGenerator",
+    "secretGenerator",
+    "helmCharts",
+    "helmChartInflationGenerator",
+)
 
 Files = Mapping[str, Sequence[Document]]
 
@@ -30,20 +42,39 @@ class Build:
     """The objects that are applied to a cluster together, each once.
 
     ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
-    object, by its node, the kustomizations that rename it.
+    object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
+    ``is_whole`` says that all their objects are known: none comes from elsewhere, or is generated. ``is_loose`` says
+    that nothing puts the files together: neither a kustomization nor a Krmfile.
     """
 
     objects: tuple[MappingNode, ...]
     complete: bool
     apart: Mapping[int, str] = field(default_factory=dict)
+    kustomizations: tuple[MappingNode, ...] = ()
+    is_whole: bool = False
+    is_loose: bool = False
+
+    def image(self, reference: str) -> str:
+        """Return an image as the kustomizations leave it."""
+        for name, new in (each for root in self.kustomizations for each in kustomization.images(root)):
+            if images.parse(reference).name == name:
+                reference = images.replaced(reference, new)
+        return reference
 
 
-def find(paths: Collection[str], files: Files) -> list[Build]:
-    """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files."""
+def find(paths: Collection[str], files: Files, *, is_loose: bool = False) -> list[Build]:
+    """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
+
+    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder.
+    """
     found = _Kustomizations(paths, files)
-    rest = [root for path in files if not found.has_above(path) for root in _objects(files[path])]
+    rest: dict[str, list[MappingNode]] = {}
+    for path in files:
+        if not found.has_above(path):
+            rest.setdefault(posixpath.dirname(path) if is_loose else "", []).extend(_objects(files[path]))
     builds = [found.build(folder) for folder in found.tops()]
-    return [*builds, Build(tuple(rest), complete=True)] if rest or not builds else builds
+    builds += [Build(tuple(roots), complete=True, is_loose=is_loose) for roots in rest.values() if roots]
+    return builds or [Build((), complete=True)]
 
 
 class _Kustomizations:
@@ -78,8 +109,9 @@ class _Kustomizations:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
         objects: dict[int, MappingNode] = {}
         apart: dict[int, str] = {}
-        complete = True
+        complete = whole = True
         seen: set[str] = set()
+        roots: list[MappingNode] = []
         ahead = [(top, "")]
         while ahead:
             path, names = ahead.pop()
@@ -88,18 +120,22 @@ class _Kustomizations:
             seen.add(path)
             if path in self._root:
                 root = self._root[path]
+                roots += [root] if root else []
+                whole = whole and root is not None and not any(root.get(name) for name in _MAKING)
                 if root is None or not all(entry.name in _FLAT for entry in root.entries):
                     complete = False
                 if path != top and root and any(root.get(name) is not None for name in _RENAMING):
                     names, complete = f"{len(seen)} {names}", False
                 ahead += [(taken, names) for taken in reversed(self._taken[path])]
             elif path in self._files:
-                for each in _objects(self._files[path]):
+                objects_there = list(_objects(self._files[path]))
+                whole = whole and bool(objects_there)  # an empty file is filled in by somebody
+                for each in objects_there:
                     objects[id(each)] = each
                     apart[id(each)] = names
             else:
-                complete = False
-        return Build(tuple(objects.values()), complete, apart)
+                complete = whole = False
+        return Build(tuple(objects.values()), complete, apart, tuple(roots), whole)
 
     def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
         """Yield the paths of the files and folders that a kustomization refers to."""
@@ -114,7 +150,9 @@ def _root(documents: Iterable[Document]) -> MappingNode | None:
 
 def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
     roots = (document.root for document in documents)
-    yield from (root for root in roots if isinstance(root, MappingNode) and _is_object(root))
+    for root in (each for each in roots if isinstance(each, MappingNode) and _is_object(each)):
+        items = mappings(root.get("items")) if root.text("kind").endswith("List") else []
+        yield from items if items and all(map(_is_object, items)) else [root]
 
 
 def _is_object(root: MappingNode) -> bool:

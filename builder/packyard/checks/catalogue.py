@@ -1,11 +1,11 @@
-"""Faults between the use cases of a catalogue: two objects with one name overwrite each other in one namespace."""
+"""Faults between the use cases of a catalogue: objects that overwrite each other, names with two meanings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from packyard.checks.finding import Finding
+from packyard.checks.finding import Finding, finding
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import LASTING, kind_of, name_of
 
@@ -46,3 +46,14 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
                 message=f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace",
                 hint=f"also at {first.file}:{first.line}",
             )
+
+
+def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
+    """Find a name that is a setter of one use case and a substitution of another: one command cannot set both."""
+    setters = {name: setter for parsed in use_cases for name, setter in parsed.definitions.setters.items()}
+    for parsed in use_cases:
+        for name, substitution in parsed.definitions.substitutions.items():
+            if (setter := setters.get(name)) and name not in parsed.definitions.setters:
+                message = f"{name} is a substitution here, and a setter in another use case"
+                hint = f"rename one of them; the setter is at {setter.file}:{setter.line}"
+                yield finding("kind-differs", "warning", substitution.problem(message, hint))

@@ -5,25 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from packyard.checks import (
+    argo,
+    arguments,
     catalogue,
+    claims,
     defaults,
+    definitions,
     exception,
+    image,
+    keys,
+    kustomizations,
+    launch,
     layout,
+    lifecycle,
+    mounts,
     mpi,
     names,
     options,
+    ports,
     practice,
+    quantities,
     references,
+    roles,
     rules,
     schema,
+    secret_texts,
+    security,
     selectors,
     setters,
+    vocabulary,
     workload,
 )
 from packyard.checks.finding import Finding
+from packyard.checks.kustomizations import Exists
 from packyard.checks.parsed import Parsed, parse
 from packyard.kubernetes.schemas import Judge
 from packyard.setters.packages import PackageFiles
+
+#: The families that look at one build.
+_OF_BUILDS = (
+    *(workload, mpi, launch, names, references, selectors, ports, mounts, claims, image, arguments, lifecycle),
+    *(quantities, keys, argo, roles, security, secret_texts),
+)
 
 
 def lint(
@@ -49,10 +72,23 @@ def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] 
     return exception.apply(found, files, (), shipped=True)
 
 
-def find(package: PackageFiles, parsed: Parsed, *, shipped: bool = True, judges: Sequence[Judge] = ()) -> list[Finding]:
-    """Return everything that is wrong with a package, exceptions included."""
-    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped), *options.check(package, parsed)]
-    found += [*layout.roots(parsed.documents), *layout.check(parsed.rewritten, shipped=shipped)]
+def find(
+    package: PackageFiles,
+    parsed: Parsed,
+    *,
+    shipped: bool | None = True,
+    judges: Sequence[Judge] = (),
+    exists: Exists | None = None,
+) -> list[Finding]:
+    """Return everything that is wrong with a package, exceptions included.
+
+    ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
+    """
+    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
+    found += options.check(package, parsed) if package.name else ()
+    found += kustomizations.check(parsed, exists or _exists(package))
+    if package.name:  # without a Krmfile nobody sets anything
+        found += [*layout.roots(parsed.documents), *layout.check(parsed.rewritten, shipped=bool(shipped))]
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, judges) if judges else ()
     return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])
@@ -63,13 +99,29 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: (finding.file, finding.line, finding.column, finding.rule))
 
 
-def _checks(parsed: Parsed, *, shipped: bool) -> list[Finding]:
+def _exists(package: PackageFiles) -> Exists:
+    """Say of a manifest below a package whether it is there; of anything else nothing is known."""
+    files = {package.where + path for path in (*package.files, *package.patches)}
+
+    def exists(path: str) -> bool | None:
+        below = path.startswith(package.where) and not path.startswith("../")
+        return path in files or (False if below and path.endswith((".yaml", ".yml")) else None)
+
+    return exists
+
+
+def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build; a fault of several builds is reported once."""
-    found = [*setters.check(parsed, shipped=shipped), *rules.check(parsed, shipped=shipped)]
+    found = [
+        *setters.check(parsed, shipped=shipped),
+        *rules.check(parsed, shipped=bool(shipped)),
+        *definitions.check(parsed),
+        *vocabulary.check(parsed),
+    ]
     earlier: set[Finding] = set()
     for build in map(parsed.of, parsed.builds):
-        families = [family.check(build) for family in (workload, mpi, names, references, selectors)]
-        families += [practice.check(build, shipped=shipped), *([defaults.check(build)] if shipped else [])]
+        families = [family.check(build) for family in _OF_BUILDS]
+        families += [practice.check(build, shipped=bool(shipped)), *([defaults.check(build)] if shipped else [])]
         # A fault in a node that aliases repeat is found once for each place, and reported once.
         here = dict.fromkeys(finding for family in families for finding in family)
         found += (finding for finding in here if finding not in earlier)

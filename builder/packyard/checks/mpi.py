@@ -6,15 +6,15 @@ A variable that the launcher's own words hold, ``--steps=$(STEPS)``, reaches the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from packyard.checks import variables
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
+from packyard.checks.variables import Variables
 from packyard.errors import suggest
 from packyard.kubernetes import mpi_jobs
-from packyard.kubernetes.kinds import CORE, is_kind, name_of
-from packyard.yaml.document import mappings, walk
-from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.document import walk
+from packyard.yaml.node import MappingNode, Scalar
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -35,75 +35,32 @@ def _policy(root: MappingNode) -> Iterator[Finding]:
         yield error("launcher-policy", policy.source, policy.start, message, hint)
 
 
-@dataclass(slots=True)
-class _Variables:
-    """The variables of a container: the place of each name, and its value; ``complete`` where it has no others."""
-
-    named: dict[str, tuple[Node, int]] = field(default_factory=dict)
-    values: dict[str, Node | None] = field(default_factory=dict)
-    complete: bool = True
-
-    def add(self, name: str, place: tuple[Node, int], value: Node | None) -> None:
-        self.named.setdefault(name, place)
-        self.values[name] = value
-
-
 def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find variables that a container with mpirun does not hand on, and names in its list without a value."""
-    words = [word for name in ("command", "args") for text in _texts(container, name) for word in text.split()]
+    words = [word for text in variables.words(container) for word in text.value.split()]
     if not mpi_jobs.starts_ranks(words):
         return
-    variables = _variables(container, parsed)
+    own = variables.find(container, parsed)
     passed = mpi_jobs.exported(words)
-    listed = variables.values.get(mpi_jobs.LIST)
+    listed = own.values.get(mpi_jobs.LIST)
     if isinstance(listed, Scalar):
         if passed:
             message = f"mpirun refuses -x {passed[0]} together with {mpi_jobs.LIST}"
             yield error("exported-twice", container.source, container.start, message, "name all variables in the list")
-        yield from _valueless(listed, variables)
+        yield from _valueless(listed, own)
         passed += [each.partition("=")[0] for each in listed.value.split(";")]
     used = {name for node in walk(container) if isinstance(node, Scalar) for name in mpi_jobs.used(node.value)}
-    for name, (place, start) in variables.named.items():
+    for name, (place, start) in own.named.items():
         if name not in passed and name not in used and not mpi_jobs.is_own(name):
             message = f"{name} does not reach the ranks: mpirun starts them through ssh, which passes no variables on"
             hint = f"add it to {mpi_jobs.LIST}" if listed else f"add -x {name} to the command of the launcher"
             yield error("not-exported", place.source, start, message, hint)
 
 
-def _valueless(listed: Scalar, variables: _Variables) -> Iterator[Finding]:
+def _valueless(listed: Scalar, own: Variables) -> Iterator[Finding]:
     """Find names in the list that have no value: mpirun warns of the first, and hands on none of those after it."""
     for name in listed.value.split(";"):
-        known = {*variables.named, *mpi_jobs.OF_IMAGES, ""}
-        if "=" not in name and name not in known and variables.complete:
+        known = {*own.named, *mpi_jobs.OF_IMAGES, ""}
+        if "=" not in name and name not in known and own.complete:
             message = f"{name} is not a variable of the launcher, and mpirun ignores the names after it"
             yield error("exported-nothing", listed.source, listed.start, message, "remove it from the list")
-
-
-def _variables(container: MappingNode, parsed: Parsed) -> _Variables:
-    found = _Variables()
-    for each in mappings(container.get("envFrom")):
-        reference = each.mapping("configMapRef")
-        entries = _data(reference.text("name"), parsed) if reference else None
-        found.complete = found.complete and entries is not None
-        for entry in entries or ():
-            found.add(entry.name, (entry.key, entry.start), entry.value)
-    for each in mappings(container.get("env")):
-        name = each.get("name")
-        if isinstance(name, Scalar):
-            found.add(name.value, (name, name.start), each.get("value"))
-    return found
-
-
-def _data(name: str, parsed: Parsed) -> list[Entry] | None:
-    """Return what a ConfigMap of the package holds; None if the package has no ConfigMap of that name."""
-    for root in parsed.objects:
-        found, data = name_of(root), root.mapping("data")
-        if is_kind(root, CORE, "ConfigMap") and found and found.value == name:
-            return data.entries if data else []
-    return None
-
-
-def _texts(container: MappingNode, name: str) -> list[str]:
-    listed = container.get(name)
-    items = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
-    return [item.value for item in items if isinstance(item, Scalar)]

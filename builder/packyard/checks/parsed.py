@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.checks import builds, layout
+from packyard.checks import builds, embedded, layout
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, finding
 from packyard.errors import InputError, Problem
@@ -28,6 +28,7 @@ class Parsed:
     In its documents each alias is replaced by the node that it repeats: that node is met once for each place.
     """
 
+    where: str  # stands before paths in messages
     krmfile: Krmfile | None
     files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
     comments: tuple[tuple[Source, Comment], ...]
@@ -39,6 +40,12 @@ class Parsed:
     rewritten: Mapping[str, Sequence[Problem]]  # what kustomize would write otherwise, by path: see `layout`
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
+    roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether nothing puts the files of the build together."""
+        return any(build.is_loose for build in self.builds)
 
     @property
     def documents(self) -> list[Document]:
@@ -58,6 +65,10 @@ class Parsed:
         """Return the pods of an object."""
         return self.pods[id(root)]
 
+    def image(self, reference: str) -> str:
+        """Return an image as the kustomizations of the build leave it."""
+        return self.builds[0].image(reference) if len(self.builds) == 1 else reference
+
     def of(self, build: Build) -> Parsed:
         """Return the package as if it had this build alone."""
         return replace(self, objects=build.objects, complete=build.complete and self.complete, builds=(build,))
@@ -66,6 +77,7 @@ class Parsed:
 def parse(package: PackageFiles) -> Parsed:
     """Parse every file; a file that cannot be parsed is left out and reported."""
     bound: list[Binding] = []
+    roots: dict[int, MappingNode] = {}
     comments: list[tuple[Source, Comment]] = []
     unreadable: list[Finding] = []
     krmfile: Krmfile | None = None
@@ -79,7 +91,11 @@ def parse(package: PackageFiles) -> Parsed:
         name = package.where + path
         try:
             documents = parse_file(data, name)
-            here = [found for document in documents for found in fields.find(document)]
+            by_document = [(document.root, fields.find(document)) for document in documents]
+            here = [each for _, found in by_document for each in found]
+            inside = {
+                id(each.node): root for root, found in by_document if isinstance(root, MappingNode) for each in found
+            }
             said = [(document, comment) for document in documents for comment in _comments(document)]
             lines = layout.find(documents) if here else []  # before aliases are followed
             for document in documents:
@@ -91,10 +107,14 @@ def parse(package: PackageFiles) -> Parsed:
             files[path] = documents
             rewritten[path] = lines
             bound += here
+            roots.update(inside)
             comments += [(document.source, comment) for document, comment in said]
-    found = builds.find(package.resources, files)
+    found = builds.find(package.resources, files, is_loose=not package.name)
+    reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
+    found = [_with_embedded(build, reached) for build in found]
     objects = {id(root): root for build in found for root in build.objects}
     return Parsed(
+        where=package.where,
         krmfile=krmfile,
         files=files,
         comments=tuple(comments),
@@ -104,9 +124,18 @@ def parse(package: PackageFiles) -> Parsed:
         unreadable=tuple(unreadable),
         builds=tuple(found),
         rewritten=rewritten,
-        reached=_reached(bound, krmfile.definitions if krmfile else Definitions()),
+        reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
+        roots=roots,
     )
+
+
+def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
+    """Return a build with the objects that its workflows hold as text; note what changes their fields."""
+    inside = [each for root in build.objects for each in embedded.find(root, reached)]
+    for _, changed in inside:
+        reached.update(changed)
+    return replace(build, objects=(*build.objects, *(root for root, _ in inside))) if inside else build
 
 
 def _comments(document: Document) -> Iterator[Comment]:

@@ -1,4 +1,4 @@
-"""Good practice that no schema checks: limits, labels, a command, no token, no secret in plain text, no moving tag.
+"""Good practice that no schema checks: limits, labels, a command, no token, no moving tag.
 
 Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from packyard.checks import variables
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes import images
@@ -21,14 +22,7 @@ _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end.
 _SERVING = of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
-_SECRET = re.compile(
-    r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
-)
-#: An absolute path or the address of a file: where a secret is, not the secret.
-_PLACE = re.compile(r"(file:|/)\S*\Z")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
-#: A variable of a container or a key of a ConfigMap: name and value.
-_Variable = tuple[str, Node | None]
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
@@ -37,9 +31,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     package = _Package(parsed, shipped)
     for root in parsed.objects:
         yield from _labelled(root, root, f"the {root.text('kind')}")
-        variables = list(_variables(root, parsed))
-        yield from _secrets(root, variables)
-        yield from _unexpanded(variables)
+        yield from _unexpanded(variables.stated(root, parsed))
         yield from _classes(root, package)
         yield from _deadlines(root, package)
         if is_kind(root, CORE, "Pod") and not _sleeps(root):
@@ -94,7 +86,11 @@ def _sleeps(root: MappingNode) -> bool:
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
     """Find an object or a pod with none of the labels that tell which run it belongs to."""
     labels = node.mapping("metadata", "labels")
-    if kind_of(root) not in LASTING and not any(labels and labels.get(name) for name in _LABELS):
+    if (
+        root.get("metadata")
+        and kind_of(root) not in LASTING
+        and not any(labels and labels.get(name) for name in _LABELS)
+    ):
         place = node.entry("metadata") or root.entry("metadata")
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
         yield warning("no-labels", node.source, place.start if place else node.start, message)
@@ -111,41 +107,14 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
         yield warning("sidecar", template.source, place.start if place else template.start, message)
 
 
-def _secrets(root: MappingNode, variables: Iterable[_Variable]) -> Iterator[Finding]:
-    hint = "refer to a Secret that the user creates"
-    if is_kind(root, CORE, "Secret"):
-        for entry in (entry for field in ("data", "stringData") for entry in _entries(root.mapping(field))):
-            if isinstance(entry.value, Scalar) and entry.value.value and not _PLACE.match(entry.value.value):
-                message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
-                yield error("plain-secret", entry.key.source, entry.start, message, hint)
-    for name, value in variables:
-        if _SECRET.search(name) and isinstance(value, Scalar) and _is_secret(value.value):
-            message = f"{name} is a secret in plain text"
-            yield error("plain-secret", value.source, value.start, message, hint)
-
-
-def _is_secret(text: str) -> bool:
-    """Say whether a text may be a secret: not a switch, another variable, or the path of a file with the secret."""
-    is_switch = text.casefold() in ("", "true", "false", "yes", "no")
-    return not is_switch and "$(" not in text and not _PLACE.match(text)
-
-
-def _unexpanded(variables: Iterable[_Variable]) -> Iterator[Finding]:
+def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
     """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
-    for name, value in variables:
+    for name, value in stated:
         found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
         if found and value is not None:
             message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
             hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
             yield warning("unexpanded-variable", value.source, value.start, message, hint)
-
-
-def _variables(root: MappingNode, parsed: Parsed) -> Iterator[_Variable]:
-    if is_kind(root, CORE, "ConfigMap"):
-        yield from ((entry.name, entry.value) for entry in _entries(root.mapping("data")))
-    for pod in parsed.pods_of(root):
-        for container in pod.containers:
-            yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
 
 
 def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -219,7 +188,7 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
     image = container.get("image")
     if not isinstance(image, Scalar) or not image.value or package.waits(image):
         return
-    parsed = images.parse(image.value)
+    parsed = images.parse(package.parsed.image(image.value))
     if not parsed.is_moving:
         return
     node = container.get("imagePullPolicy")

@@ -45,6 +45,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     own = _names(parsed)
     own_names = (name for by_name in own.values() for name in by_name.values())
     naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
+    yield from _unused(parsed)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue
@@ -57,6 +58,24 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _left_behind(reference, target, parsed)
             elif parsed.complete and not reference.optional and not reference.is_always_there:
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+
+
+def _unused(parsed: Parsed) -> Iterator[Finding]:
+    """Find accounts that no pod and no binding of the package has, where pods have none or others."""
+    used = {name.value for root in parsed.objects for node in walk(root) for name in _accounts(node)}
+    for root in parsed.objects if parsed.complete and parsed.pods else ():
+        name = name_of(root) if is_kind(root, CORE, "ServiceAccount") else None
+        if name and name.value not in used | {"default"} and not parsed.is_loose:
+            message = f"no pod and no binding has ServiceAccount {name.value!r}"
+            yield warning("unused-account", name.source, name.start, message, "name it in serviceAccountName")
+
+
+def _accounts(node: Node) -> Iterator[Scalar]:
+    """Yield the names of accounts in a mapping."""
+    if isinstance(node, MappingNode):
+        account = node.get("serviceAccountName")
+        subjects = [each.get("name") for each in mappings(node.get("subjects"))]
+        yield from (each for each in (account, *subjects) if isinstance(each, Scalar))
 
 
 def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
@@ -158,8 +177,10 @@ def _missing(
             message += ", and no setter says which one it is"
             yield warning("fixed-requirement", name.source, name.start, message, hint)
     elif own:
-        hint = suggest(name.value, own) or f"there is {', '.join(sorted(own))}"
-        yield error("dangling-reference", name.source, name.start, message, hint)
+        near = suggest(name.value, own)
+        hint = near or f"there is {', '.join(sorted(own))}"
+        find = error if near or not parsed.is_loose else warning
+        yield find("dangling-reference", name.source, name.start, message, hint)
     else:
         hint = "add it to the package, unless the cluster has it"
         yield warning("dangling-reference", name.source, name.start, message, hint)

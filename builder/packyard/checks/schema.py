@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.checks.finding import Finding, error
+from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, findings
 from packyard.errors import InputError, suggest
 from packyard.kubernetes import pods
@@ -49,13 +49,16 @@ def check(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[Finding]:
     operators = [judge for judge in judges if judge.name != KUBERNETES]
     examples = _examples(parsed)
     waiting = _waiting(parsed, examples)
+    # What a kustomization changes may get its missing fields from there.
+    finished = {id(root) for build in parsed.builds if build.complete for root in build.objects}
     for item in _objects(parsed, examples):
         if isinstance(item, Finding):
             yield item
             continue
         noted = _Noted(item, waiting)
         for judge, fault in _faults(item, kubernetes, operators):
-            noted.add(judge, fault)
+            if fault.rule != "missing-field" or id(item.root) in finished:
+                noted.add(judge, fault)
         yield from noted.findings(judges)
 
 
@@ -85,7 +88,7 @@ def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Ju
     judges = [
         judge
         for judge in (*kubernetes, *operators)
-        if (built_in and judge.name == KUBERNETES) or any(_split(name) == (group, kind) for name in judge.kinds)
+        if (built_in and judge.name == KUBERNETES) or any(_is_meant(name, group, version, kind) for name in judge.kinds)
     ]
     for judge in judges:
         served = sorted({name.split(" ")[0] for name in judge.kinds if name.endswith(f" {kind}")})
@@ -93,9 +96,10 @@ def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Ju
         yield judge, _no_such_kind(item, f"it is {' or '.join(served)} there" if served else suggest(kind, kinds))
 
 
-def _split(name: str) -> tuple[str, str]:
-    version, _, kind = name.partition(" ")
-    return version.rpartition("/")[0], kind
+def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
+    """Say whether a kind that is served is the one of another version, or is one letter or two from it."""
+    served, _, known = name.partition(" ")
+    return (served.rpartition("/")[0], known) == (group, kind) or (served == version and bool(suggest(kind, [known])))
 
 
 def _no_such_kind(item: _Object, hint: str) -> Fault:
@@ -133,7 +137,7 @@ class _Noted:
     def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
         self._item = item
         self._waiting = waiting
-        self._found: dict[tuple[str, Source, int, str], tuple[str, str, list[Judge]]] = {}
+        self._found: dict[tuple[str, Source, int, str], tuple[Fault, str, list[Judge]]] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, unless its field waits for a value."""
@@ -147,14 +151,15 @@ class _Noted:
             _, node = nearest(self._item.root, fault.path)
             place = (node.source, node.start)
         fix = _fix(node, fault)
-        *_, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault.hint, fix, []))
+        *_, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault, fix, []))
         if judge not in judges:
             judges.append(judge)
 
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
-        for (rule, source, position, message), (hint, fix, judges) in self._found.items():
-            yield error(rule, source, position, f"{message} in {versions(judges, order)}", hint, fix)
+        for (rule, source, position, message), (fault, fix, judges) in self._found.items():
+            find = warning if fault.counts_as_missing else error
+            yield find(rule, source, position, f"{message} in {versions(judges, order)}", fault.hint, fix)
 
 
 def _fix(node: Node, fault: Fault) -> str:

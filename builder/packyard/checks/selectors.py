@@ -1,16 +1,20 @@
-"""Faults of Services: whether they select pods of the package and ports of their containers, now and after each set."""
+"""Faults of selectors: whether they select pods of the package, and no others, and ports, now and after each set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.checks.finding import Finding, error
+from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes.kinds import CORE, is_kind
+from packyard.kubernetes.groups import BUILT_IN_GROUPS
+from packyard.kubernetes.kinds import APPS, CORE, is_kind, kind_of, name_of, of
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
 from packyard.yaml.node import Entry, MappingNode, Scalar
 
+POLICY = "policy"
+#: Kinds that find their pods by a selector that somebody writes.
+_SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 
@@ -19,11 +23,82 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     labels = [found for pod in found_pods if (found := _labels(pod))]
+    operated = any(_is_operated(root, parsed) for root in parsed.objects)
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
         if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
-            yield from _selected(selector, labels, parsed)
+            yield from _selected(selector, labels, parsed, operated)
             yield from _ports(root, selector, found_pods, parsed)
+        yield from _workload(root, parsed)
+        yield from _disruption(root, labels, parsed, operated)
+    yield from _overlapping(parsed)
+
+
+def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
+    selector = root.mapping("spec", "selector", "matchLabels")
+    template = root.mapping("spec", "template", "metadata", "labels")
+    if selector is None or kind_of(root) not in _SELECTING:
+        return
+    for entry in selector.entries:
+        there = template.get(entry.name) if template else None
+        if not isinstance(entry.value, Scalar):
+            continue
+        if not isinstance(there, Scalar) or there.value != entry.value.value:
+            has = f"has {there.value!r}" if isinstance(there, Scalar) else "does not have"
+            message = f"the selector wants label {entry.name}: {entry.value.value}, which the pod {has}"
+            yield error("selects-nothing", entry.key.source, entry.start, message, "write the same in both")
+        elif parsed.changed_by(there) != parsed.changed_by(entry.value):
+            here = _listed(parsed.changed_by(entry.value))
+            message = (
+                f"this {entry.name} changes with {here}, and that of the pod with {_listed(parsed.changed_by(there))}"
+            )
+            yield error(
+                "reference-left-behind", entry.value.source, entry.value.start, message, "give both the same comment"
+            )
+
+
+def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
+    """Find a budget that no pod of the package has the labels of."""
+    selector = root.mapping("spec", "selector", "matchLabels") if is_kind(root, POLICY, "PodDisruptionBudget") else None
+    if (
+        selector
+        and labels
+        and parsed.complete
+        and not operated
+        and not any(_matches(each, selector) for each in labels)
+    ):
+        message = "no pod of the package has the labels of this selector"
+        yield error("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
+
+
+def _overlapping(parsed: Parsed) -> Iterator[Finding]:
+    """Find a workload whose selector matches the pods of another one: Services and budgets cannot tell them apart."""
+    found = [
+        (root, selector, template)
+        for root in parsed.objects
+        if kind_of(root) in _SELECTING
+        and (selector := root.mapping("spec", "selector", "matchLabels"))
+        and (template := root.mapping("spec", "template", "metadata", "labels"))
+    ]
+    having: dict[tuple[str, str], list[tuple[MappingNode, MappingNode]]] = {}
+    for root, _, labels in found:
+        for entry in labels.entries:
+            having.setdefault((entry.name, labels.text(entry.name)), []).append((root, labels))
+    for root, selector, _ in found if parsed.complete else ():
+        first = selector.entries[0].name if selector.entries else ""
+        for other, labels in having.get((first, selector.text(first)), ()):
+            if other is not root and _matches(labels, selector) and _namespace(other) == _namespace(root):
+                name = name_of(other)
+                what = f"{other.text('kind')} {name.value if name else ''}"
+                message = f"the selector also matches the pods of {what}: a Service mixes them"
+                yield warning("selector-overlap", selector.source, selector.start, message, "give each its own label")
+                break
+
+
+def _namespace(root: MappingNode) -> str:
+    metadata = root.mapping("metadata")
+    return metadata.text("namespace") if metadata else ""
 
 
 def _ports(
@@ -45,15 +120,20 @@ def _ports(
             if each.text(field) == target.value
         ]
         here, there = parsed.changed_by(target), [parsed.changed_by(node) for node in matching]
-        if not matching:
+        if not matching and parsed.complete:
             known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
             yield error(
                 "no-such-port", target.source, target.start, message, f"they declare {', '.join(sorted(known))}"
             )
-        elif here not in there:
+        elif matching and here not in there:
             message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
             yield error("reference-left-behind", target.source, target.start, message, "give both the same comment")
+
+
+def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
+    """Say whether an operator may make pods of an object, with labels that nobody here knows."""
+    return kind_of(root)[0] not in BUILT_IN_GROUPS and not parsed.pods_of(root)
 
 
 def _labels(pod: Pod[MappingNode]) -> MappingNode | None:
@@ -65,12 +145,13 @@ def _matches(labels: MappingNode, selector: MappingNode) -> bool:
     return all(isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted)
 
 
-def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
-    if not matching and parsed.complete:
+    if not matching and parsed.complete and not operated:
         message = "no pod of the package has the labels of this selector"
-        yield error("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
+        find = warning if parsed.is_loose else error
+        yield find("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
         here, there = parsed.changed_by(value), [parsed.changed_by(each.get(name)) for each in matching]
         if here not in there:

@@ -21,7 +21,7 @@ _MOST_BROKEN = 100  # the most substitutions that are checked
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
-def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     """Find what is wrong with a package's setters."""
     unbound = list(_unbound(parsed))
     yield from unbound
@@ -108,18 +108,22 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
 # Definitions.
 
 
-def _setter(entry: Entry, setter: Setter, *, shipped: bool) -> Iterator[Finding]:
+def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[Finding]:
     body = _body(entry, "setter")
     for value in _values(body):
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
             yield error("unquoted-value", value.source, value.start, message, "put it in quotes", fix)
-    wrong = list(review(entry, setter, shipped=shipped))
+    wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, "error", problem) for rule, problem in wrong)
     if all(rule != "invalid-keyword" for rule, _ in wrong):
         yield from _refused(entry, body, setter)
-    if shipped and setter.required and (setter.value or setter.values or setter.is_set):
+    if shipped is None and setter.required and setter.is_set:
+        place = body.entry("isSet") or entry
+        message = f"setter {setter.name} is required, and somebody has set it: shipped so, nobody is asked for a value"
+        yield warning("required-but-set", *_key(place), message, 'ship value: "" without isSet')
+    elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
         if setter.is_set:
             message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"

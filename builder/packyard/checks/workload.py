@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from packyard.checks.builds import Build
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
+from packyard.kubernetes.groups import is_cluster_scoped
 from packyard.kubernetes.kinds import name_of, names
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import walk
@@ -16,15 +17,29 @@ from packyard.yaml.node import MappingNode, Scalar
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
 
+#: Labels that only one node, or one type of machine, has.
+_PINNING = (
+    *("kubernetes.io/hostname", "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
+    "alpha.eksctl.io/instance-id",
+)
+#: The beginnings of annotations that fields replaced years ago.
+_DEAD_ANNOTATIONS = (
+    *("scheduler.alpha.kubernetes.io/", "pod.alpha.kubernetes.io/", "pod.beta.kubernetes.io/init-containers"),
+    *("seccomp.security.alpha.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/"),
+    *("security.alpha.kubernetes.io/", "volume.alpha.kubernetes.io/"),
+)
+
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
     for build in parsed.builds:
         yield from _objects(build)
     for root in parsed.objects:
+        yield from _metadata(root, parsed)
         found_pods = parsed.pods_of(root)
         yield from _volumes(found_pods)
         for pod in found_pods:
+            yield from _nodes(pod, parsed)
             called = (container.get("name") for container in pod.containers)
             yield from _twice("container", [name for name in called if isinstance(name, Scalar)])
             for container in pod.containers:
@@ -43,7 +58,36 @@ def _objects(build: Build) -> Iterator[Finding]:
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
-            yield error("duplicate-name", name.source, name.start, message, hint)
+            find = warning if build.is_loose and first.source is not name.source else error
+            yield find("duplicate-name", name.source, name.start, message, hint)
+
+
+def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a namespace of what has none, and annotations that a field has replaced."""
+    metadata = root.mapping("metadata")
+    namespace = metadata.entry("namespace") if metadata else None
+    if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
+        message = f"a {root.text('kind')} is in no namespace: the field has no effect"
+        yield warning("namespace-without-effect", namespace.key.source, namespace.start, message, "remove it")
+    templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
+    for holder in (root, *templates):
+        marks = holder.mapping("metadata", "annotations") if holder else None
+        for entry in marks.entries if marks else ():
+            if entry.name.startswith(_DEAD_ANNOTATIONS):
+                message = f"nothing reads the annotation {entry.name} any more"
+                yield warning("ignored-annotation", entry.key.source, entry.start, message, "use the field")
+
+
+def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    """Find a pod for one node, or for one type of machine, that no setter changes."""
+    selector = pod.spec.mapping("nodeSelector")
+    entries = [entry for entry in selector.entries if entry.name in _PINNING] if selector else []
+    for entry in [*entries, *filter(None, [pod.spec.entry("nodeName")])]:
+        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.value.value:
+            message = f"the pod runs on {entry.value.value} alone, which another cluster does not have"
+            yield warning(
+                "pinned-to-nodes", entry.key.source, entry.start, message, "bind a setter, or use an affinity"
+            )
 
 
 def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:

@@ -8,34 +8,31 @@ exit code is 1 if any finding is an error, or with --strict if there is any. A c
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.build import linting
 from packyard.build.packing import Packing, Settings
-from packyard.bundle import shipped
+from packyard.checks import archive, folder
 from packyard.checks.finding import Finding, finding
-from packyard.checks.lint import lint
+from packyard.checks.folder import Linted
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, findings, fixing, libraries, output, rules, sources, state
-from packyard.dataclass import replace
 from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
 from packyard.render.builtin import find_misfits
-from packyard.setters.krmfile import EMPTY
-from packyard.setters.packages import PackageFiles, find_packages, read_package, read_resources
 from packyard.source.workspace import FILE, Workspace, built_in, find_root
 from packyard.work import executor
 
+_ARCHIVES = (".tar.gz", ".tgz")
 _VERSION = "0.0.0"  # which no finding shows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    targets = "packages or folders (default: all packages of the workspace, otherwise the folder here)"
-    parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
+    targets = "packages, folders or archives (default: all packages of the workspace, otherwise the folder here)"
+    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz", nargs="*", help=targets)
     explain = "print why a rule is there, with an example, or all rules; check nothing"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
@@ -50,13 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.explain is not None:
         return rules.explain(arguments.explain)
     here = _workspace(arguments)
-    folders = [target for target in arguments.targets if Path(target).is_dir()] if arguments.targets or here else ["."]
+    beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
+    folders = beside if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
     if names and not here:
-        raise InputError(Problem(f"is not a directory, and there is no {FILE} here or above", file=names[0]))
+        message = f"is not a directory or an archive, and there is no {FILE} here or above"
+        raise InputError(Problem(message, file=names[0]))
     judging = judges_of(here or built_in())
     found, count = _find(arguments, here, names, folders, judging)
-    roots = [*([here.root_dir] if here else []), *map(Path, folders)]
+    roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and fixing.fix(found, roots):
         found, count = _find(arguments, _workspace(arguments), names, folders, judging)
     findings.show(found, arguments.output)
@@ -80,10 +79,11 @@ def _find(
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
-    for folder in folders:
-        for directory, package in _copies(Path(folder)):
-            found += _in_copy(directory, package, judging)
-            count += 1
+    for target in map(Path, folders):
+        is_archive = target.name.endswith(_ARCHIVES)
+        linted = archive.lint(target, judges=judging) if is_archive else _in_folder(target, judging)
+        found += linted.findings
+        count += len(linted.use_cases)
     return found, count
 
 
@@ -101,11 +101,18 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     return linting.judge(here, linted), sum(item.use_cases for item in linted)
 
 
-def _in_copy(directory: Path, package: PackageFiles, judging: list[Judge]) -> list[Finding]:
-    found = lint(package, shipped=False, judges=judging, is_own=shipped.package_of(directory) is None)
-    readable = all(each.rule != "unreadable" for each in found)
-    misfits = find_misfits(directory) if readable else ()
-    return [*found, *(finding("option-does-not-apply", "error", problem) for problem in misfits)]
+def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
+    """Return what is wrong with a folder, and with the options that its use cases have."""
+    tree = Tree(directory)
+    state.tell_pending(tree)
+    linted = folder.lint(tree, judges=judging)
+    if not linted.findings and not linted.use_cases:
+        hint = "type packyard lint DIR, or packyard lint --workspace DIR"
+        raise InputError(Problem(f"no {FILE} here or above, and no manifests in {directory}", hint=hint))
+    unreadable = {each.file.rpartition("/")[0] for each in linted.findings if each.rule == "unreadable"}
+    sound = [directory / each for each in linted.use_cases if (directory / each).as_posix() not in unreadable]
+    misfits = [finding("option-does-not-apply", "error", problem) for each in sound for problem in find_misfits(each)]
+    return Linted([*linted.findings, *misfits], linted.use_cases)
 
 
 def judges_of(workspace: Workspace) -> list[Judge]:
@@ -118,24 +125,3 @@ def judges_of(workspace: Workspace) -> list[Judge]:
         )
         return []
     return judges.choose(workspace.kubernetes)
-
-
-def _copies(folder: Path) -> Iterator[tuple[Path, PackageFiles]]:
-    """Yield the packages in a folder; one without any is taken as a whole, as manifests without setters."""
-    tree = Tree(folder)
-    state.tell_pending(tree)
-    try:
-        packages = find_packages(tree, recursive=True)
-    except InputError as error:
-        files = read_resources(tree, "", suffixes=(".yaml", ".yml", ".json6902"))
-        if not files:
-            hint = "type packyard lint DIR, or packyard lint --workspace DIR"
-            problem = Problem(f"no {FILE} here or above, and no manifests in {folder}", hint=hint)
-            raise InputError(problem) from error
-        patches = {path: files.pop(path) for path in list(files) if path.endswith(".json6902")}
-        yield folder, PackageFiles(EMPTY + b"\n", files, tree.prefix, patches=patches)
-        return
-    for package in packages:
-        files_of = read_package(tree, package)
-        patches = read_resources(tree, package, suffixes=(".json6902",))
-        yield folder / package, replace(files_of, patches=patches)

@@ -6,7 +6,7 @@ registry.example.com:5000/team/app:1.2@sha256:…    name registry.example.com:5
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.kubernetes import pods
@@ -42,6 +42,17 @@ def parse(reference: str) -> Image:
     path, slash, last = named.rpartition("/")
     last, _, tag = last.partition(":")  # behind the last slash, as a registry has its port before
     return Image(path + slash + last, tag, digest)
+
+
+def replaced(reference: str, new: Mapping[str, str]) -> str:
+    """Return a reference with the ``newName``, ``newTag`` and ``digest`` that a kustomization gives it."""
+    old = parse(reference)
+    name = new.get("newName", old.name)
+    if "digest" in new:
+        return f"{name}@{new['digest']}"
+    if "newTag" in new:
+        return f"{name}:{new['newTag']}"
+    return name + (f":{old.tag}" if old.tag else "") + (f"@{old.digest}" if old.digest else "")
 
 
 def is_valid(reference: str) -> bool:

@@ -55,3 +55,15 @@ def referred(root: Node | None) -> Iterator[str]:
         listed = root.get(field) if isinstance(root, MappingNode) else None
         for item in listed.items if isinstance(listed, SequenceNode) else ():
             yield item.value.value if isinstance(item.value, Scalar) else ""
+
+
+def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the entries of ``images``: the name of the image, and its newName, newTag and digest where given."""
+    listed = root.get("images")
+    for item in listed.items if isinstance(listed, SequenceNode) else ():
+        entry = item.value
+        if isinstance(entry, MappingNode):
+            yield (
+                entry.text("name"),
+                {key: text for key in ("newName", "newTag", "digest") if (text := entry.text(key))},
+            )

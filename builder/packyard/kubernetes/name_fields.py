@@ -21,4 +21,7 @@ NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
 #: Mappings that hold a kind and a name, with the apiVersion that is meant where they have none.
 TYPED = {"roleRef": f"{RBAC}/v1", "runtimeRef": f"{TRAINER}/v1alpha1", "scaleTargetRef": "apps/v1"}
 #: What every cluster or every namespace has.
-ALWAYS_THERE = {("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")}
+ALWAYS_THERE = {
+    *(("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")),
+    ("Role", "extension-apiserver-authentication-reader"),  # in kube-system
+}

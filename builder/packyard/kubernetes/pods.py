@@ -16,7 +16,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, group_of, of
+from packyard.kubernetes.kinds import (
+    APPS,
+    ARGO,
+    BATCH,
+    CORE,
+    CUSTOM,
+    JOBSET,
+    KUBEFLOW,
+    RAY,
+    TRAINER,
+    Kind,
+    group_of,
+    of,
+)
 from packyard.yaml.node import MappingNode, Scalar, SequenceNode
 
 #: Keys and indices, from an object down to a part of it.
@@ -137,6 +150,8 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
     if _is_mapping(value):
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
+        if kind == CUSTOM:  # whose schema only looks like objects
+            return
         if kind in _PODS:
             yield from (Pod(found) for pattern in _PODS[kind] for found in _follow(chain, pattern))
             return

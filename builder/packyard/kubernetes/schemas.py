@@ -44,7 +44,7 @@ class Fault:
     """What a schema rejects in a value: the path from the value that was checked, and why.
 
     ``field`` is an unknown or a missing key of the mapping at ``path``. Where nothing but its quotes is wrong with a
-    value, ``quotes`` says whether it needs them.
+    value, ``quotes`` says whether it needs them. A null ``counts_as_missing``: the API server drops it.
     """
 
     rule: str
@@ -53,6 +53,7 @@ class Fault:
     hint: str = ""
     field: str = ""
     quotes: bool | None = None
+    counts_as_missing: bool = False
 
 
 class Judge:
@@ -188,7 +189,8 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
         expected = " or ".join(_WORDS[name] for name in _WORDS if name in types)
         quotes = _quotes(value, types)
         hint = {True: "put it in quotes", False: "remove the quotes", None: ""}[quotes]
-        yield Fault("wrong-type", path, f"{what} is {shown} where {expected} is expected", hint, quotes=quotes)
+        message = f"{what} is {shown} where {expected} is expected"
+        yield Fault("wrong-type", path, message, hint, quotes=quotes, counts_as_missing=value is None)
     elif kind.name == "enum":
         choices = ", ".join(str(choice) for choice in kind.options if choice is not None)
         yield Fault("wrong-value", path, f"{what} is {shown}", f"must be one of {choices}")

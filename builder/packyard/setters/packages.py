@@ -30,8 +30,8 @@ class PackageFiles:
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions. A ``kptfile`` comes with what it reaches besides: the files of packages below, ``nested``. ``patches``
-    are files of RFC 6902, in which nothing is bound, for those who look at them.
+    definitions, empty where there is none. A ``kptfile`` comes with what it reaches besides: the files of packages
+    below, ``nested``. ``patches`` are files of RFC 6902, in which nothing is bound, for those who look at them.
     """
 
     krmfile: bytes

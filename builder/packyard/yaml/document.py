@@ -172,15 +172,12 @@ def check_keys(document: Document) -> None:
 
 def walk(node: Node | None) -> Iterator[Node]:
     """Yield a node and all below it, in the order of the text; keys are not visited."""
-    if node is None:
-        return
-    yield node
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            yield from walk(entry.value)
-    elif isinstance(node, SequenceNode):
-        for item in node.items:
-            yield from walk(item.value)
+    ahead = [node] if node is not None else []
+    while ahead:
+        here = ahead.pop()
+        yield here
+        if isinstance(here, Collection):
+            ahead += [child.value for child in reversed(here.children)]
 
 
 def find_comments(document: Document) -> Iterator[Comment]:

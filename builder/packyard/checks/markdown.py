@@ -1,0 +1,107 @@
+"""Reading a Markdown page by its lines: blocks of code, headings, links, tables; each with its line, from 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_FENCE = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+|\d+\.[ \t]+)?[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)")
+_HEADING = re.compile(r"#{1,6}[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*\Z")
+_LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?(?P<target>[^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
+_REFERENCE = re.compile(r"[ \t]{0,3}\[[^\]]+\]:[ \t]*<?(?P<target>[^\s>]+)")
+_ANCHOR = re.compile(r"<a\s[^>]*(?:name|id)=[\"']([^\"']+)")
+_CODE = re.compile(r"(`+)(.+?)\1")
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_DROPPED = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of code: its language, and its lines with their numbers. ``heading`` is the one that it stands below."""
+
+    language: str
+    heading: str
+    lines: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the cells of its head and of its rows, each with the number of its line."""
+
+    line: int
+    head: list[str]
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page holds; links are targets with the numbers of their lines."""
+
+    blocks: list[Block] = field(default_factory=list)
+    links: list[tuple[int, str]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+    prose: list[tuple[int, str]] = field(default_factory=list)
+
+
+def parse(text: str) -> Page:
+    """Read a page."""
+    page = Page()
+    fence, heading = "", ""
+    table: Table | None = None
+    before = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        marks = _FENCE.match(line)
+        if fence:
+            if marks and marks["marks"].startswith(fence) and not marks["language"]:
+                fence = ""
+            else:
+                page.blocks[-1].lines.append((number, line))
+        elif marks:
+            fence, table = marks["marks"], None
+            page.blocks.append(Block(marks["language"], heading))
+        elif table is not None and "|" in line:
+            table.rows.append((number, cells(line)))
+            _note(page, number, line)
+        elif _DELIMITER.match(line) and "|" in before and "|" in line:
+            table = Table(number - 1, cells(before))
+            page.tables.append(table)
+        else:
+            table = None
+            if found := _HEADING.match(line):
+                heading = found["text"]
+                page.anchors.add(_anchor(heading, page.anchors))
+            _note(page, number, line)
+        before = line
+    return page
+
+
+def _note(page: Page, number: int, line: str) -> None:
+    page.prose.append((number, line))
+    page.anchors.update(_ANCHOR.findall(line))
+    bare = _CODE.sub(lambda found: " " * len(found.group()), line)
+    page.links += [(number, found["target"]) for found in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare))]
+
+
+def cells(line: str) -> list[str]:
+    """Return the cells of a row; a bar behind a backslash is text."""
+    bare = line.strip()
+    bare = bare[1:] if bare.startswith("|") else bare
+    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", bare)]
+
+
+def code(text: str) -> Iterator[str]:
+    """Yield what stands between backticks."""
+    yield from (found[2].strip() for found in _CODE.finditer(text))
+
+
+def _anchor(heading: str, known: set[str]) -> str:
+    """Return the anchor that GitHub and GitLab give a heading."""
+    bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    name = _DROPPED.sub("", bare.strip().lower()).replace(" ", "-")
+    count = 0
+    while (numbered := f"{name}-{count}" if count else name) in known:
+        count += 1
+    return numbered

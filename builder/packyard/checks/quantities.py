@@ -1,0 +1,57 @@
+"""Faults of amounts of resources that schemas admit: no quantity at all, a request above its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.checks.finding import Finding, error
+from packyard.checks.parsed import Parsed
+from packyard.kubernetes import quantity
+from packyard.yaml.node import MappingNode, Scalar
+from packyard.yaml.values import implicit_type
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find amounts that the API server rejects."""
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                resources = container.mapping("resources")
+                if resources:
+                    yield from _resources(resources)
+            for volume in pod.volumes:
+                empty = volume.mapping("emptyDir")
+                yield from _amount(empty.get("sizeLimit") if empty else None, "sizeLimit")
+        storage = (
+            root.mapping("spec", "resources", "requests") if root.text("kind") == "PersistentVolumeClaim" else None
+        )
+        yield from _amount(storage.get("storage") if storage else None, "storage")
+
+
+def _resources(resources: MappingNode) -> Iterator[Finding]:
+    limits, requests = resources.mapping("limits"), resources.mapping("requests")
+    for held in (limits, requests):
+        for entry in held.entries if held else ():
+            yield from _amount(entry.value, entry.name)
+    for entry in requests.entries if requests and limits else ():
+        limit = limits.get(entry.name) if limits else None
+        if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
+            continue
+        most, least = quantity.parse(limit.value), quantity.parse(entry.value.value)
+        if most is not None and least is not None and least > most:
+            message = f"the request of {entry.name}, {entry.value.value}, is more than the limit, {limit.value}"
+            yield error("request-above-limit", entry.value.source, entry.value.start, message, "raise the limit")
+        elif "/" in entry.name and "kubernetes.io/" not in entry.name and most != least:
+            message = f"the request of {entry.name} must equal its limit: a device is not shared"
+            yield error("request-above-limit", entry.value.source, entry.value.start, message, "remove the request")
+
+
+def _amount(node: object, name: str) -> Iterator[Finding]:
+    """Find a text that is no quantity; one that waits for its setter is empty."""
+    if not isinstance(node, Scalar) or (node.style == "plain" and implicit_type(node.value) == "boolean"):
+        return  # which schemas report
+    if node.value and "{{" not in node.value and "$(" not in node.value:
+        amount = quantity.parse(node.value)
+        if amount is None or amount < 0:
+            message = f"{node.value!r} is not an amount of {name}"
+            yield error("no-quantity", node.source, node.start, message, "16Gi, 500m or 2, for example")

@@ -1,0 +1,75 @@
+"""The variables of a container: those of ``env``, and those of the package's ConfigMaps that ``envFrom`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from packyard.checks.parsed import Parsed
+from packyard.kubernetes.kinds import CORE, is_kind, name_of
+from packyard.yaml.document import mappings
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+
+
+@dataclass(slots=True)
+class Variables:
+    """The place of each name, and its value; ``complete`` where the container gets no others from ``envFrom``."""
+
+    named: dict[str, tuple[Node, int]] = field(default_factory=dict)
+    values: dict[str, Node | None] = field(default_factory=dict)
+    complete: bool = True
+
+    def add(self, name: str, place: tuple[Node, int], value: Node | None) -> None:
+        """Add a variable; a later one of the same name has the value that counts."""
+        self.named.setdefault(name, place)
+        self.values[name] = value
+
+    def value(self, name: str) -> Scalar | None:
+        """Return the value of a variable, if it is written in the package."""
+        found = self.values.get(name)
+        return found if isinstance(found, Scalar) else None
+
+
+def find(container: MappingNode, parsed: Parsed) -> Variables:
+    """Return the variables of a container."""
+    found = Variables()
+    for each in mappings(container.get("envFrom")):
+        reference = each.mapping("configMapRef")
+        entries = config_map(reference.text("name"), parsed) if reference else None
+        prefix = each.text("prefix")
+        found.complete = found.complete and entries is not None
+        for entry in entries or ():
+            found.add(prefix + entry.name, (entry.key, entry.start), entry.value)
+    for each in mappings(container.get("env")):
+        name = each.get("name")
+        if isinstance(name, Scalar):
+            found.add(name.value, (name, name.start), each.get("value"))
+    return found
+
+
+def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
+    """Return what the ConfigMaps of a name hold; None if the package has none."""
+    found: list[Entry] | None = None
+    for root in parsed.objects:
+        called, data = name_of(root), root.mapping("data")
+        if is_kind(root, CORE, "ConfigMap") and called and called.value == name:
+            found = (found or []) + (data.entries if data else [])
+    return found
+
+
+def words(container: MappingNode) -> Iterator[Scalar]:
+    """Yield the command and the arguments of a container."""
+    for name in ("command", "args"):
+        listed = container.get(name)
+        for item in listed.items if isinstance(listed, SequenceNode) else ():
+            if isinstance(item.value, Scalar):
+                yield item.value
+
+
+def stated(root: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Node | None]]:
+    """Yield what an object says of variables: the keys of a ConfigMap, and ``env`` of containers, with their values."""
+    data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
+    yield from ((entry.name, entry.value) for entry in (data.entries if data else ()))
+    for pod in parsed.pods_of(root):
+        for container in pod.containers:
+            yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))

@@ -1,0 +1,104 @@
+"""Single mutations of the catalogue's use cases: lint finds each, or there is a reason why nobody could.
+
+`make fuzz` tries 1,000 or more (PACKYARD_FUZZ), `make test` a sample; PACKYARD_SEED chooses others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from functools import cache
+
+import pytest
+
+import real
+from checks import mutations
+from checks.mutations import Mutation
+from packyard.checks.lint import find
+from packyard.checks.parsed import parse
+from packyard.kubernetes import schemas
+from packyard.setters.packages import PackageFiles
+from sample import SEED
+from usecases import PACKAGES, composed_package
+
+FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
+COUNT = min(max(FUZZ // 100, 520), 5000) if FUZZ else 60
+#: At least this part of all is found; the reasons below are for the others.
+LEAST = 0.75
+
+#: What only the program knows that a container runs.
+_PROGRAM = "args command HOME value env envFrom from workingDir mountPath source"
+#: Kinds of mutations that may survive: the keys where they do (``*`` for each), and the reason.
+SURVIVORS = {
+    "alias broken": [
+        (
+            "app.kubernetes.io/instance app.kubernetes.io/name podSelector labels",
+            "a label that no selector names is free",
+        ),
+        ("image imagePullPolicy name value *", "the other text has the right form"),
+    ],
+    "comment dropped": [("*", "a field may be fixed: another one has the setter's value, so no definition is unused")],
+    "field dropped": [
+        (
+            "maximum maxLength minLength minimum nullable pattern required description",
+            "what a setter admits is a decision",
+        ),
+        ("*", "Kubernetes, kustomize or the operator has a default for the field, or needs none"),
+    ],
+    "field misspelled": [("*", "a key of data, labels or a selector of nodes, which anybody may name")],
+    "item dropped": [(_PROGRAM, "what a program is told only the program knows"), ("*", "the list may be shorter")],
+    "name changed": [("name subPath", "a container, a port or a key that nothing refers to")],
+    "number raised": [("*", "the amount is as good as the one before")],
+    "number to text": [("*", "the field takes a number and a text: a port, an amount, a limit")],
+    "switch turned": [
+        ("required nullable", "what a setter admits is a decision"),
+        ("*", "Kubernetes takes both, and the level restricted too"),
+    ],
+    "text changed": [
+        (_PROGRAM, "what a program is told only the program knows"),
+        ("description example pattern", "a text for people, or a decision"),
+        ("*", "a name of something outside of the package: a server, a class, a path, a label"),
+    ],
+    "text to number": [("*", "the field takes a number and a text: an amount")],
+}
+
+
+@cache
+def use_cases() -> list[PackageFiles]:
+    return [
+        item.package_files(f"{package.name}/{item.use_case.path}/")
+        for package in PACKAGES
+        for item in composed_package(package).use_cases
+    ]
+
+
+def found(package: PackageFiles) -> set[tuple[str, str]]:
+    """Return what lint finds, exceptions included, wherever it stands."""
+    names = {package.where + path for path in package.files}
+    judges = schemas.choose(("1.31",))
+    each = find(package, parse(package), judges=judges, exists=lambda path: path in names)
+    return {(finding.rule, finding.message) for finding in each}
+
+
+def survives(package: PackageFiles, mutation: Mutation) -> bool:
+    return found(package.with_files({mutation.path: mutation.text.encode()})) <= found(package)
+
+
+def reason(mutation: Mutation) -> str:
+    known = SURVIVORS.get(mutation.kind, [])
+    return next((why for keys, why in known if mutation.key in keys.split() or "*" in keys.split()), "")
+
+
+@pytest.mark.slow
+def test_a_single_mutation_is_found_or_has_a_reason() -> None:
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    chance = random.Random(SEED)
+    alive = []
+    for index in range(0, COUNT, 13):
+        package = chance.choice(use_cases())
+        files = {package.name: package.krmfile, **package.resources}
+        alive += [each for each in mutations.find(files, chance, min(13, COUNT - index)) if survives(package, each)]
+    print(f"{COUNT - len(alive)} of {COUNT} mutations found")
+    assert [each.place for each in alive if not reason(each)] == []
+    assert len(alive) <= COUNT * (1 - LEAST)
