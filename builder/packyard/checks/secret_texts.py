@@ -35,6 +35,7 @@ _SHAPES = (
 _GIVEN = re.compile(
     r"(?i)(?:^|[\s;'\"])[-\w.]*(?:password|passwd|secret[-_]?(?:access[-_]?)?key)['\"]?\s*[=:]\s*u?['\"]?"
     r"(?P<value>[^\s'\"$<{(*/,;&|]{4,})"
+    r"(?=['\"]?\s*(?:\Z|[\r\n,;&|)}]|-))"  # not a word of a sentence
 )
 #: What is quicker to look for.
 _SPOKEN_OF = re.compile(r"(?i)passw|secret")
