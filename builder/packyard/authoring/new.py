@@ -20,7 +20,7 @@ from packyard.source.offered import BASE, Offered
 from packyard.source.package import FILE, NAME
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
 from packyard.yaml.node import Node, Scalar, SequenceNode
-from packyard.yaml.tree import Text, Tree, block, in_brackets
+from packyard.yaml.tree import Text, Tree, block, in_brackets, literal
 
 #: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
 _MERGED = (CORE, APPS, BATCH)
@@ -148,13 +148,14 @@ def _patch(item: SourceObject) -> _Patch | None:
 
 def _items(value: Node) -> list[Tree]:
     items = value.items if isinstance(value, SequenceNode) else ()
-    return [Text(item.value.value) for item in items if isinstance(item.value, Scalar)]
+    texts = [item.value.value for item in items if isinstance(item.value, Scalar)]
+    return [literal(text) or Text(text) for text in texts]
 
 
 def _short(tree: Tree) -> Tree:
-    """Return a tree in brackets if these fit on a line."""
+    """Return a tree in brackets if these fit on a line, and no text has several."""
     written = in_brackets(tree)
-    return written if len(written.flow) <= _WIDTH else tree
+    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else tree
 
 
 def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from packyard.yaml.strict import Plain, Value, read_plain
-from packyard.yaml.tree import Tree, Written, block
+from packyard.yaml.tree import Tree, block, literal
 from packyard.yaml.values import double_quoted, is_plain_text
 
 
@@ -23,19 +23,9 @@ def _tree(value: Value) -> Tree:
         return {key: _tree(member) for key, member in value.items()}
     if isinstance(value, list):
         return [_tree(member) for member in value]
-    if isinstance(value, str) and _fits_block(value):
-        body = value.rstrip("\n")
-        ends = len(value) - len(body)
-        header = f"|{'-' if not ends else '' if ends == 1 else '+'}"
-        return Written(double_quoted(value), value, (header, *body.split("\n"), *[""] * (ends - 1)))
+    if isinstance(value, str) and (written := literal(value)):
+        return written
     return _inline(value)
-
-
-def _fits_block(text: str) -> bool:
-    """Say whether a literal block needs neither escapes nor an indentation indicator."""
-    if "\n" not in text or text[0] in " \t\n":
-        return False
-    return "\\" not in double_quoted(text.replace("\n", "").replace("\\", "").replace('"', ""))
 
 
 def _inline(value: Plain) -> str:

@@ -54,6 +54,18 @@ def double(text: str) -> Written:
     return Written(double_quoted(text), text)
 
 
+def literal(text: str) -> Written | None:
+    """Return a text of several lines as a block; None where it would need escapes or an indentation indicator."""
+    if "\n" not in text or text[0] in " \t\n":
+        return None
+    if "\\" in double_quoted(text.replace("\n", "").replace("\\", "").replace('"', "")):
+        return None
+    body = text.rstrip("\n")
+    ends = len(text) - len(body)
+    header = f"|{'-' if not ends else '' if ends == 1 else '+'}"
+    return Written(double_quoted(text), text, (header, *body.split("\n"), *[""] * (ends - 1)))
+
+
 def in_brackets(tree: Tree, key: Callable[[str], str] = lexeme) -> Written:
     """Return a mapping or list that is written in brackets wherever it stands."""
     return Written(flow(tree, key), reading(tree))
