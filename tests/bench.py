@@ -24,6 +24,7 @@ from unittest import mock
 import bench_authoring
 import bench_catalogue
 import bench_get
+import bench_lint
 import bench_publish
 import measuring
 import real
@@ -103,6 +104,7 @@ def measure(folder: Path) -> None:
     bench_authoring.measure(folder, runs=min(RUNS, 5))
     bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
     bench_publish.measure(folder / "publish", COPIES, min(RUNS, 3))
+    bench_lint.measure(folder / "lint", 2 * COPIES, 40 * COPIES, min(RUNS, 3))
 
 
 def measure_large(folder: Path) -> None:
