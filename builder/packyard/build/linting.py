@@ -21,6 +21,7 @@ from packyard.checks.parsed import parse
 from packyard.dataclass import replace
 from packyard.errors import InputError
 from packyard.kubernetes import kustomization, schemas
+from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.krmfile import EMPTY, NAME
 from packyard.setters.packages import PackageFiles
 from packyard.source import idle, whole
@@ -78,7 +79,8 @@ class Linting:
         findings += catalogue.kinds([known for _, known in parsed])
         named = [each for _, known in parsed for each in catalogue.names(known)]
         placed = _placed(here, {name}, findings)
-        linted = Linted(name, placed, len(packages), named, draft.options, draft.idle)
+        use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
+        linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
         fault = "" if facts is None else self.packing.kept.keep(self._words(name), facts, lambda: _to_bytes(linted))
         return replace(linted, inputs=_inputs(facts or ()), fault=fault)
 
