@@ -1,4 +1,4 @@
-"""What packyard.json says of an untarred package: the values that it was shipped with, and what became of setters.
+"""What an untarred package says of itself: the values that it was shipped with, what became of setters, its presets.
 
 A directory may belong to no package, and a package may have lost the file: then there is nothing to tell. A damaged
 file is an `IntegrityError`.
@@ -11,8 +11,11 @@ from pathlib import Path
 
 from packyard.bundle import manifest
 from packyard.bundle.manifest import Manifest, ShippedValue
-from packyard.errors import Problem
+from packyard.errors import InputError, Problem, suggest
 from packyard.files import paths, regular
+
+#: The folder of a package's values files.
+PRESETS = "presets"
 
 
 def values(directory: Path) -> dict[str, ShippedValue]:
@@ -38,6 +41,26 @@ def replacement(directory: Path, name: str) -> Problem | None:
     file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
     message = f"{name} is no longer a setter: {moved[name]}"
     return Problem(message, file=os.path.normpath(file), line=before.count("\n") + 2 if found else 0)
+
+
+def presets(directory: Path) -> dict[str, Path]:
+    """Return the presets of a directory's package by their names, sorted; a link is none."""
+    root = paths.root_of(directory)
+    folder = Path(os.path.normpath(directory / os.path.relpath(f"{root}/{PRESETS}", os.path.realpath(directory))))
+    if folder.is_symlink() or not folder.is_dir():
+        return {}
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+    return {name.removesuffix(".yaml"): folder / name for name in names if name.endswith(".yaml")}
+
+
+def preset(directory: Path, name: str) -> Path:
+    """Return the file of a preset of a directory's package; an unknown name is refused with those that there are."""
+    known = presets(directory)
+    if name not in known:
+        hint = suggest(name, known) or (f"there are {', '.join(known)}" if known else "its package has no presets")
+        raise InputError(Problem(f"there is no preset {name!r}", file=str(directory), hint=hint))
+    return known[name]
 
 
 def _read(directory: Path) -> tuple[str, bytes | None]:

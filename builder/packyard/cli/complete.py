@@ -55,10 +55,19 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
         return
     if flags.get(words[-2]) is not None:
-        choices = flags[words[-2]]
-        yield from choices or (directories.setters(_split(verb, before[:-1])[0]) if words[-2] == "--unset" else ())
+        yield from flags[words[-2]] or _values(verb, words[-2], before[:-1])
         return
     yield from _words(verb, list(_arguments(before, flags)), words[-1])
+
+
+def _values(verb: str, flag: str, before: Sequence[str]) -> Iterator[str]:
+    """Yield the values of a flag that are names in the package."""
+    if flag == "--unset":
+        yield from directories.setters(_split(verb, before)[0])
+    elif flag == "--preset":
+        from packyard.bundle import shipped
+
+        yield from shipped.presets(_split(verb, before)[0])
 
 
 def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
@@ -76,7 +85,7 @@ def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
 
 def _declared(flags: Declared) -> _Flags:
     names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in flags.switches}
-    names.update({f"--{name}": list(choices) for name, choices in flags.values.items()})
+    names.update({f"--{name}": None if name in flags.bare else [*choices] for name, choices in flags.values.items()})
     names.update({f"-{letter}": names[f"--{name}"] for letter, name in flags.short.items()})
     return names
 

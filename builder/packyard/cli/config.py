@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from packyard.channel import stores
 from packyard.cli import arguments as shared
-from packyard.cli import output, settings, signing, state
+from packyard.cli import output, settings, signing, site, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.settings import Setting
 
@@ -46,6 +46,7 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     yield "channel", settings.channel(flag) or Setting("", _DEFAULT)
     for address, keys in configured.trust.items():
         yield f"trust {address}", Setting(", ".join(keys), configured.places[f"trust {address}"])
+    yield "site", Setting(*(site.find() or ("", _DEFAULT)))
     limit = configured.cache_limit
     yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)

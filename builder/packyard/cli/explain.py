@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         output.json_result(
             [{"file": setter.file, "line": setter.line, "name": setter.name, "value": setter.shown,
+              "set": setter.is_set, "setBy": setter.set_by or None,
               "fields": [{name: getattr(field, name) for name in Field.__slots__} for field in fields]}
              for setter, fields in found]
         )  # fmt: skip
@@ -61,10 +62,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(setter: Setter, fields: list[Field]) -> None:
     output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
     allowed = " ".join(filter(None, (setter.type, constraint(setter), str(setter.schema.get("pattern", "")))))
-    for label, text in (("value", setter.shown or "(empty)"), ("shipped", setter.default or ""), ("allowed", allowed)):
+    lines = (
+        ("value", setter.shown or "(empty)"),
+        ("origin", _origin(setter)),
+        ("shipped", setter.default or ""),
+        ("allowed", allowed),
+    )
+    for label, text in lines:
         if text:
             output.line(f"  {label:<8} {text}")
     for field in fields:
         way = " -> ".join(field.through)
         place = f"{field.file}:{field.line}:{field.column}"
         output.line(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")
+
+
+def _origin(setter: Setter) -> str:
+    return f"set by {setter.set_by or 'you'}" if setter.is_set else "shipped"

@@ -33,7 +33,7 @@ class Declared:
 
     ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
     choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
-    is an argument.
+    is an argument. The flags of ``bare`` have a value behind ``=`` alone; without one it is an empty text.
     """
 
     def __init__(
@@ -42,11 +42,13 @@ class Declared:
         values: Mapping[str, Collection[str]] | Sequence[str] = (),
         short: Mapping[str, str] | None = None,
         *,
+        bare: Collection[str] = (),
         numbers: bool = False,
     ) -> None:
         self.switches = dict(switches or {})
         self.values = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values, ())
         self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
+        self.bare = bare
         self.numbers = numbers
 
     def parse(self, words: Sequence[str]) -> Flags:
@@ -85,6 +87,7 @@ class Declared:
         if name in self.switches:
             found.switches[name] = True if text is None else self._switch(name, text)
         elif name in self.values:
+            text = text or "" if name in self.bare else text
             if text is None and not rest:
                 raise UsageError(f"flag needs an argument: --{name}")
             found.values.setdefault(name, []).append(rest.pop(0) if text is None else text)

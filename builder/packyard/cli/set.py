@@ -4,7 +4,11 @@ packyard set [DIR] NAME VALUE       one setter (a list setter takes several valu
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
 packyard set [DIR] --values FILE    those of a YAML file, a line NAME: VALUE each;
                                     - is standard input
+packyard set [DIR] --preset NAME    those of a file presets/NAME.yaml of the package
 packyard set [DIR] --unset NAME     back to the value that the package shipped
+packyard set [DIR] --site[=FILE]    what nobody set, and options, as the site's file says:
+                                    FILE, or PACKYARD_SITE, or site.yaml in
+                                    $XDG_CONFIG_HOME/packyard
 
 -R, --recurse-subpackages   every package below DIR that has the setter
 --dry-run                   print what would change as a diff, and write nothing
@@ -31,8 +35,9 @@ from packyard.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(
     {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
-    {"values": (), "unset": (), "set-by": (), "description": (), "output": ("text", "json")},
+    {"values": (), "preset": (), "unset": (), "site": (), "set-by": (), "description": (), "output": ("text", "json")},
     {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
+    bare=("site",),
     numbers=True,
 )
 
@@ -55,15 +60,37 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
-    values = {name: texts for file in parsed.values.get("values", []) for name, texts in _read(file).items()}
-    values.update(_values(directory, words))
-    values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
-    unset = parsed.values.get("unset", [])
     form = parsed.text("output") or "text"
-    if not values and not unset:
-        raise _usage(directory, f"nothing to set, and packyard setters {directory} lists the names")
     if form not in FLAGS.values["output"]:
         raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
+    if "site" in parsed.values:
+        from packyard.cli import site  # most commands have no site
+
+        layered = site.write(directory, words, parsed)
+        changes, beside, more = layered.changes, layered.beside, site.document(layered)
+    else:
+        (changes, beside), more = _change(directory, words, parsed), {}
+    if form == "json":
+        told = [change for change in changes if change.plan.counts or change.package in more]
+        output.json_result([{**_document(change, beside), **more.get(change.package, {})} for change in told])
+    elif parsed.switches["dry-run"]:
+        output.diffs(beside.root_dir if beside else directory, _files(changes))
+    else:
+        for change in changes:
+            _tell(change)
+            if beside and change.package in beside.packages:
+                _tell_holders(directory, change)
+    refuse(problem for change in changes for problem in change.plan.left.values())
+    return 0
+
+
+def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[PackageChange], Beside | None]:
+    """Set and unset what the command line says."""
+    values = _files_values(directory, parsed) | _values(directory, words)
+    values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
+    unset = parsed.values.get("unset", [])
+    if not values and not unset:
+        raise _usage(directory, f"nothing to set, and packyard setters {directory} lists the names")
     dry_run = parsed.switches["dry-run"]
     if dry_run:
         state.tell_pending(Tree(directory))
@@ -86,17 +113,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
         if not any(problem.missing for problem in error.problems):
             raise
         raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
-    if form == "json":
-        output.json_result([_document(change, beside) for change in changes if change.plan.counts])
-    elif dry_run:
-        output.diffs(beside.root_dir if beside else directory, _files(changes))
-    else:
-        for change in changes:
-            _tell(change)
-            if beside and change.package in beside.packages:
-                _tell_holders(directory, change)
-    refuse(problem for change in changes for problem in change.plan.left.values())
-    return 0
+    return changes, beside
 
 
 def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
@@ -165,10 +182,18 @@ def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageErr
     return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
 
 
-def _read(file: str) -> dict[str, list[str]]:
+def _files_values(directory: Path, parsed: Flags) -> dict[str, list[str]]:
+    """Return the values of presets and values files; those of a later file count."""
+    presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
+    if not presets and not files:
+        return {}
     from packyard.cli import values  # most commands have no file
 
-    return values.read(file)
+    if presets:
+        from packyard.bundle import shipped
+
+        files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
+    return {name: texts for file in files for name, texts in values.read(file).items()}
 
 
 def _document(change: PackageChange, beside: Beside | None) -> dict[str, object]:

@@ -22,7 +22,7 @@ from packyard.setters.packages import PackageFiles, find_all, find_packages, rea
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from packyard.setters.definition import Setter
 
@@ -108,14 +108,17 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside |
     for option in _read(found, on) if on else ():
         if option.is_enabled and (wanted := option.setters.keys() & set(names)):
             reached.setdefault(option.below, set()).update(wanted)
-    if not reached:
-        return None
+    return beside(directory, found, reached) if reached else None
+
+
+def beside(directory: Path, found: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
+    """Return the options' packages, by their paths below `options/`, with the setters that are reached in each."""
     here, top = os.path.realpath(directory), os.path.dirname(found.real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
     return Beside(
         root_dir=shown,
         directory="" if here == top else os.path.relpath(here, top),
-        packages={f"{os.path.basename(found.real)}/{below}".rstrip("/"): names for below, names in reached.items()},
+        packages={f"{os.path.basename(found.real)}/{below}".rstrip("/"): names for below, names in packages.items()},
     )
 
 

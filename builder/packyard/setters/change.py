@@ -133,11 +133,11 @@ def change_setters(
             return None
         values = shipped(tree.root_dir / found.path) if unset else {}
         planned = setters.plan(here, values)
-        _check_rules(setters.krmfile, planned)
+        check_rules(setters.krmfile, planned)
         return planned
 
     with nullcontext() if dry_run else tree.locked():
-        found = _find(tree, directory, beside, recursive=recursive)
+        found = _find(tree, directory, beside, recursive=recursive, kpt=True)
         changes = _plan_each(tree, found, plan_one)
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
         where = f"is in none of {len(found)} packages below {tree.root_dir}"
@@ -156,27 +156,29 @@ def change_packages(
     plan_package: Callable[[str, PackageFiles], Plan | None],
     *,
     recursive: bool,
+    dry_run: bool = False,
     keep: Keep | None = None,
+    beside: Beside | None = None,
     kpt: bool = False,
 ) -> list[PackageChange]:
-    """Change a package as a function plans it, or with ``recursive`` all packages below.
+    """Change a package as a function plans it, or with ``recursive`` all packages below, and those ``beside`` it.
 
-    The function is given the path below the directory, too, and returns None for one that stays as it is. With ``kpt``
-    directories with a Kptfile are packages too.
+    The function is given the path below the directory, too, or below `Beside.root_dir`; it returns None for a package
+    that stays as it is. With ``kpt`` directories with a Kptfile are packages too.
     """
-    tree = Tree(directory)
-    with tree.locked():
-        paths = find_packages(tree, recursive=recursive, kpt=kpt)
-        found = [_Found(path, tree.prefix + _join(path, "")) for path in paths]
+    tree = Tree(beside.root_dir if beside else directory)
+    with nullcontext() if dry_run else tree.locked():
+        found = _find(tree, directory, beside, recursive=recursive, kpt=kpt)
         changes = _plan_each(tree, found, lambda package, each: plan_package(each.path, package))
-        _write(tree, changes, keep)
+        if not dry_run:
+            _write(tree, changes, keep)
     return changes
 
 
-def _find(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool) -> list[_Found]:
+def _find(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool, kpt: bool) -> list[_Found]:
     """Find the packages of a directory, which is the tree's root if there are none beside it, and those beside it."""
     own = Tree(directory) if beside else tree
-    paths = find_packages(own, recursive=recursive, kpt=True)
+    paths = find_packages(own, recursive=recursive, kpt=kpt)
     base = beside.directory if beside else ""
     found = [_Found(_join(base, path).rstrip("/"), own.prefix + _join(path, "")) for path in paths]
     if beside:
@@ -210,7 +212,7 @@ def _plan_each(
     return changes
 
 
-def _check_rules(krmfile: Krmfile, planned: Plan) -> None:
+def check_rules(krmfile: Krmfile, planned: Plan) -> None:
     """Refuse a plan after which a rule that names one of its setters is broken."""
     section = krmfile.root.get("rules")
     if section is None or not any(name in section.lexeme for name in planned.counts):

@@ -44,9 +44,16 @@ def parse(data: bytes, file: str) -> ValuesFile:
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
+    given = read(root, file)
+    head = root.entries[0].head if root.entries else []
+    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)
+
+
+def read(mapping: MappingNode, file: str) -> dict[str, Given]:
+    """Read a mapping of names to values, as `parse` does."""
     problems: list[Problem] = []
     given: dict[str, Given] = {}
-    for entry in root.entries:
+    for entry in mapping.entries:
         nodes: list[Node] = [entry.value]
         if isinstance(entry.value, SequenceNode):
             nodes = [item.value for item in entry.value.items]
@@ -60,8 +67,7 @@ def parse(data: bytes, file: str) -> ValuesFile:
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)
-    head = root.entries[0].head if root.entries else []
-    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)
+    return given
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:

@@ -1,6 +1,6 @@
 """Presets: values files that a package ships, for example for a machine type or a size of cluster.
 
-    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set . --values …`
+    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set --preset`
 
 Their values are checked against the definitions of the package's use cases.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from packyard.bundle.shipped import PRESETS
 from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
@@ -20,8 +21,6 @@ from packyard.setters.valuesfile import Given, ValuesFile, parse
 from packyard.source import scripts
 from packyard.source.package import Package
 from packyard.source.sources import Sources
-
-DIRECTORY = "presets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def read_all(sources: Sources, package: Package) -> list[Preset]:
     """Read the presets of a package, sorted by name; every fault of every file is named at once."""
     found: list[Preset] = []
     problems: list[Problem] = []
-    for path in sources.list(f"{package.folder}/{scripts.DIRECTORY}/{DIRECTORY}", "*.yaml"):
+    for path in sources.list(f"{package.folder}/{scripts.DIRECTORY}/{PRESETS}", "*.yaml"):
         file = sources.shown(path)
         try:
             values = parse(sources.read(path), file)

@@ -11,12 +11,15 @@ from posixpath import basename, dirname
 
 from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import kustomization
+from packyard.setters.krmfile import NAME as KRMFILE
+from packyard.setters.krmfile import parse_krmfile
 from packyard.source import library, library_entry, library_search
 from packyard.source.fields import Fields
 from packyard.source.library import FILE as FILE
 from packyard.source.library import Library
 from packyard.source.sources import LIBRARIES, Sources
 from packyard.work.memo import Memo
+from packyard.yaml.document import source_of
 from packyard.yaml.node import Scalar
 
 #: The kinds of overlays, each a folder below ``overlays``.
@@ -78,6 +81,13 @@ class Workspace:
         folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
         found = (path for folder in folders for path in self.sources.list(folder, f"*/{kustomization.FILE}"))
         return sorted({basename(dirname(path)) for path in found})
+
+    def setter_names(self) -> set[str]:
+        """Return the names of all setters that parts and packages define."""
+        places = ("", "bases/*/", "overlays/*/*/", "packages/*/")
+        found = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
+        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in found for path in paths)
+        return {name for source in sources for name in parse_krmfile(source).definitions.setters}
 
     def hidden(self) -> Iterator[str]:
         """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
