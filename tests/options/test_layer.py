@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from packyard.errors import ConflictError
 from packyard.options import layer as layering
 from packyard.options.site import parse
 from packyard.options.switch import Switched, Trial
+from packyard.render.builtin import try_components
 from running import inside
 from served import Cfg
 
@@ -142,7 +143,8 @@ def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path,
 
 @pytest.mark.parametrize("where", ["multi-node", ".", ".."])
 def test_options_are_found_above_and_below_the_directory(mlops: Path, where: str) -> None:
-    apply(mlops, where, "-R")
+    _, err = apply(mlops, where, "-R")
+    assert ("QUEUE_NAME holds for all use cases that have queue enabled: multi" in err) == (where == "multi-node")
     assert found(mlops, "multi-node/claim")["QUEUE_NAME"] == ("team-a", "site")
     assert found(mlops, "options")["S3_BUCKET"] == ("", False)
 
@@ -235,10 +237,6 @@ def test_an_options_line_that_appears_meanwhile_stops_it(mlops: Path, monkeypatc
     monkeypatch.setattr(layering, "enable", edited_after)
     krmfile = (use_case / "Krmfile").read_bytes()
     with pytest.raises(ConflictError, match="changed meanwhile"):
-        layering.layer(use_case, parse(b"{options: [queue], values: {PVC_NAME: a}}", "s"), lambda _: _reaches_all)
+        layering.layer(use_case, parse(SITE.encode(), "s"), lambda here: partial(try_components, here))
     assert (use_case / "kustomization.yaml").read_text().endswith("# somebody's\n")
     assert (use_case / "Krmfile").read_bytes() == krmfile
-
-
-def _reaches_all(_: str) -> Mapping[str, int]:
-    return defaultdict(lambda: 1)

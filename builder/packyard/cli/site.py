@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from packyard.bundle import shipped
@@ -43,7 +44,7 @@ def write(directory: Path, words: list[str], parsed: Flags) -> Layered:
     layered = layer(
         directory,
         site,
-        lambda use_case: lambda text: try_components(use_case, text),
+        lambda use_case: partial(try_components, use_case),
         recursive=parsed.switches["recurse-subpackages"],
         shipped=shipped.values,
         dry_run=dry_run,

@@ -134,8 +134,9 @@ def switched_off(directory: Path, name: str) -> Problem | None:
 
 
 def options_of(directory: Path, name: str) -> list[str]:
-    """Return the enabled options of a use case that have a setter of this name."""
-    return [option.name for option in read_enabled(directory) if name in option.setters]
+    """Return the options that have a setter of this name: those that a use case has enabled, or any for a mode."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    return [option.name for option in having if option.is_enabled] or [option.name for option in having]
 
 
 def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
