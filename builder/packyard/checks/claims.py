@@ -134,11 +134,11 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
 
 
 def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    """Find directories of nodes in pods of which there are several: each node has another one."""
+    """Find directories of nodes in pods of which there are several, which a node without them makes empty."""
     if not is_kind(root, APPS, "Deployment", "ReplicaSet", "StatefulSet") and not is_kind(root, BATCH, "Job"):
         return
     for volume in pod.volumes if _count(root, parsed) else ():
         held = volume.mapping("hostPath")
-        if held and (entry := held.entry("path")):
+        if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
             yield warning("host-path-of-many", entry.key.source, entry.start, message, "use a claim")
