@@ -347,8 +347,13 @@ def judge(case: Case, folder: Path, what: str) -> None:
     found, after = case.merged()
     assert after["packyard.json"] == case.theirs["packyard.json"], what
     assert not list(differs_from_git(case, after, found.conflicts, folder)), what
+    taken = case.taken()
+    refused = {name for name in case.work.values if case.name(name) not in taken}
+    assert named(found, r"(\w+) is set to ") == refused, what
+    assert named(found, r"option '(\w+)' is enabled") == {*case.work.options} - {*case.new.options}, what
     if not found.conflicts:
         assert not list(lost(case, after)), what
+        assert not case.new.rule or setters(after)["S0"].value != "11", what
         assert not list(not_arrived(case, after)), what
         assert not not_followed(after), what
         again = Case(case.old, case.new, case.theirs, after, case.theirs, case.work).merged()[0]
@@ -364,6 +369,12 @@ def judge(case: Case, folder: Path, what: str) -> None:
     for path, lines in case.work.added.items():
         assert all(line.encode() in both.get(path, b"") for line in lines), what
     assert b"<<<<<<< yours" not in texts or b">>>>>>> 1.1" in texts, what
+
+
+def named(found: Merged, pattern: str) -> set[str]:
+    """Return what the messages of conflicts name."""
+    matches = (re.match(pattern, each.message) for each in found.conflicts)
+    return {match[1] for match in matches if match}
 
 
 def is_about(text: str, conflicts: tuple[Problem, ...]) -> bool:
