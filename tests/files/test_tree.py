@@ -9,7 +9,7 @@ import pytest
 
 from faults import Faulty, forked, recover
 from krmfiles import FIELD, field_values, make_package
-from packyard.errors import InputError
+from packyard.errors import ConflictError, InputError, UnavailableError
 from packyard.files.history import History
 from packyard.files.tree import Tree
 from packyard.setters import resourcefiles
@@ -117,3 +117,44 @@ def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
         tmp_path / "top", resourcefiles.find_folders(tmp_path / "top", recursive=True), lambda data, _: data + b"#\n"
     )
     assert (root / "one.yaml").read_bytes().endswith(b"#\n")
+
+
+def _change(root: Path, files: dict[str, bytes | None]) -> None:
+    tree = Tree(root)
+    with tree.locked():
+        for path in files:
+            if tree.has(path):
+                tree.read(path)
+        tree.write(files, executable=["new/bin/run"])
+
+
+def test_new_files_get_their_folders_and_folders_that_are_left_empty_go(tmp_path: Path) -> None:
+    (tmp_path / "old/below").mkdir(parents=True)
+    (tmp_path / "old/below/a").write_bytes(b"1")
+    (tmp_path / "kept").write_bytes(b"1")
+    _change(tmp_path, {"old/below/a": None, "new/bin/run": b"#!\n", "new/b": b"2"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "new"]
+    assert (tmp_path / "new/bin/run").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "new/b").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_change_that_fails_leaves_no_new_folders(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    tree = Tree(tmp_path)
+    with tree.locked():
+        tree.read("a")
+        (tmp_path / "a").write_bytes(b"2")
+        with pytest.raises(ConflictError):
+            tree.write({"a": b"3", "new/below/b": b"3"})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UnavailableError, match=r"nothing was changed"):
+        _change(tmp_path, {"other/b": b"3", "file/below/b": b"3"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "file"]
+
+
+def test_a_change_with_new_folders_is_finished_after_a_kill(tmp_path: Path) -> None:
+    interrupted = forked(lambda: _change(tmp_path, {"new/a": b"1", "new/b": b"2"}), Faulty(3, None, names=("rename",)))
+    assert interrupted.code == -9
+    recover(tmp_path)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()} == {"a": b"1", "b": b"2"}
