@@ -20,7 +20,7 @@ from packyard.build.assemble import assemble
 from packyard.build.draft import README
 from packyard.bundle.bundle import Bundle
 from packyard.errors import PackyardError
-from packyard.judging import composed, readme, server
+from packyard.judging import composed, readme, script, server
 from packyard.judging.verdict import Verdict
 from packyard.kubernetes.schemas import Judge
 from packyard.render import programs
@@ -52,8 +52,7 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     errors = [each for each in linting.lint(workspace, name) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        for directory in ("use-cases", "readme"):
-            Path(folder, directory).mkdir()
+        Path(folder, "use-cases").mkdir()
         yield from _use_cases(workspace, bundle, Path(folder, "use-cases"), judges)
         yield from _readme(bundle, Path(folder), judges)
 
@@ -95,7 +94,8 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
 
 def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
     """Type what the README tells, one block after the other, in one directory that holds the package."""
-    parent_dir = folder / "readme"
+    parent_dir = folder.joinpath("readme", *["in"] * script.DEPTH)
+    parent_dir.mkdir(parents=True)
     text = (bundle.unpack(parent_dir) / README).read_text("utf-8")
     program = programs.find(judges.path)
     programs_dir = readme.stand_ins(folder / "programs", program)

@@ -1,46 +1,37 @@
 """The commands of a package's README, typed by a shell in a directory that holds the package.
 
-A block of commands runs if it needs nothing but packyard, kustomize, kubectl and a few words of the shell. ``kustomize
-cfg`` is packyard's own, ``kustomize build`` is by the program from PATH or else packyard's; instead of kubectl there is
-a program that reads what it is to apply, and agrees: no cluster is asked.
+A block of commands runs if `script` does not refuse it. It gets neither the home folder nor the environment of the
+caller. ``kustomize cfg`` is packyard's own, ``kustomize build`` is by the program from PATH or else packyard's; instead
+of kubectl there is a program that reads what it is to apply, and agrees: no cluster is asked.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL
 
+from packyard.judging import script
 from packyard.render.programs import Program
 
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+)(?:sh|bash|shell)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
-#: What a block may start with; packyard by these verbs alone, as others need a network or keys.
-_WORDS = {
-    "cd",
-    "echo",
-    "cat",
-    "head",
-    "tail",
-    "ls",
-    "grep",
-    "mkdir",
-    "cp",
-    "mv",
-    "export",
-    "true",
-    "kustomize",
-    "kubectl",
-}
-_VERBS = {"set", "setters", "explain", "enable", "disable", "undo", "render", "lint", "cfg", "list"}
 _TIMEOUT = 300  # seconds for a block
+_MOST = 10_000  # bytes of what a block says
+_KEPT = ("LANG", "LC_ALL", "TMPDIR", "PYTHONPATH")
 
 _PACKYARD = """\
 #!/bin/sh
-exec {python} -m packyard.cli.main "$@"
+exec {python} -c {main} "$@"
 """
+_MAIN = "import sys; sys.path.pop(0); from packyard.cli.main import main; sys.exit(main())"  # not from where it runs
 _KUSTOMIZE = """\
 #!/bin/sh
 case $1 in
@@ -72,33 +63,29 @@ def blocks(text: str) -> list[Block]:
 
 def missing(block: Block, program: Program | None) -> str:
     """Return the first command of a block that is not run here, by its program and verb, or nothing."""
-    for command in re.split(r"[|;\n]|&&", block.text.replace("\\\n", " ")):
-        words = command.split("#")[0].split()[:2]
-        known = not words or words[0] in _WORDS
-        if words[:1] == ["packyard"]:
-            known = words[1] in _VERBS if words[1:] else False
-        elif words[:1] == ["kustomize"]:
-            known = words[1:] in (["cfg"], ["build"]) or _is_kustomize(program)
-        if not known:
-            return " ".join(words)
-    return ""
+    return script.refused(script.script(block.text), _is_kustomize(program))
 
 
 def run(block: Block, parent_dir: Path, programs_dir: Path) -> str:
     """Type a block in a directory; return what was printed if a command failed, otherwise nothing."""
-    before = f"PATH={shlex.quote(str(programs_dir))}:$PATH\n"
-    try:
-        done = subprocess.run(
-            ["sh", "-e", "-c", before + block.text],
-            cwd=parent_dir,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"takes longer than {_TIMEOUT} seconds"
-    return done.stderr.decode("utf-8", "replace").strip() or "a command failed" if done.returncode else ""
+    command = ["sh", "-e", "-c", script.script(block.text)]
+    path = f"{programs_dir}:{os.environ.get('PATH', os.defpath)}"
+    env = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PATH": path, "HOME": str(parent_dir)}
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            command, cwd=parent_dir, env=env, stdin=DEVNULL, stdout=DEVNULL, stderr=said, start_new_session=True
+        ) as shell,
+    ):
+        try:
+            code = shell.wait(_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            return f"takes longer than {_TIMEOUT} seconds"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)  # and what the shell started
+        said.seek(0)
+        return said.read(_MOST).decode("utf-8", "replace").strip() or "a command failed" if code else ""
 
 
 def stand_ins(folder: Path, program: Program | None) -> Path:
@@ -106,7 +93,7 @@ def stand_ins(folder: Path, program: Program | None) -> Path:
     real = f'exec {shlex.quote(str(program.file))} "$@"' if program and _is_kustomize(program) else ""
     own = 'shift; exec packyard render --built-in "$@"'
     texts = {
-        "packyard": _PACKYARD.format(python=shlex.quote(sys.executable)),
+        "packyard": _PACKYARD.format(python=shlex.quote(sys.executable), main=shlex.quote(_MAIN)),
         "kustomize": _KUSTOMIZE.format(build=real or own, other=real or "exit 127"),
         "kubectl": _KUBECTL,
     }
