@@ -71,7 +71,7 @@ def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
         ("{% for %}", 1, "."),
         ("one\n{{ 1 / 0 }}\n", 2, "division by zero"),
         ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
-        ("one\n{% include 'other.md' %}\n", 2, "no loader"),
+        ("one\n{% include 'other.md' %}\n", 2, "cannot include"),
         ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
     ],
 )
@@ -88,6 +88,35 @@ def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
     with pytest.raises(InputError, match="takes numbers up to"):
         render([("a.md", text)], {}, Memo())
     assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}, Memo()) == b"../../../422563\n"
+
+
+LARGE = [
+    "{{ '{:>9999999999}'.format(1) }}",
+    "{{ 'x' | center(9999999999) }}",
+    "{{ 'x'.ljust(9999999999) }}",
+    "{{ '%9999999999d' | format(1) }}",
+    "{{ [1] | batch(9999999999, 1) | list }}",
+    "{{ ('a' * 1000) | replace('a', 'b' * 1000) }}",
+    "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+    "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = {1: n.x, 2: n.x} %}{% endfor %}{{ n.x }}",
+    "{% for i in range(99999) %}xxxxxxxxxxxxxxxx{{ 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy' }}{% endfor %}",
+    "{% for i in range(9999) %}{{ range(99999) | list | length }}{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_no_value_and_no_text_grows_beyond_bounds(text: str) -> None:
+    with pytest.raises(InputError, match=r"^a\.md:1: .*(takes|may|unsafe|No filter)"):
+        render([("a.md", text)], {}, Memo())
+
+
+@pytest.mark.parametrize("text", ["{{ lipsum() }}", "{{ [1, 2, 3] | random }}"])
+def test_a_fragment_is_the_same_at_each_run(text: str) -> None:
+    with pytest.raises(InputError, match=r"undefined|No filter"):
+        render([("a.md", text)], {}, Memo())
 
 
 @pytest.mark.parametrize(

@@ -4,28 +4,25 @@
     kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
     {% endfor %}
 
-Fragments are sandboxed: they can format what they are given, and reach nothing else.
+Fragments are sandboxed by `bounded`: they can format what they are given, and reach nothing else.
 """
 
 from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packyard.errors import InputError, Problem
 from packyard.work.memo import Memo
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Template
     from jinja2.nodes import Node
-    from jinja2.runtime import Context
 
-
-_LARGEST = 1000  # operand of a multiplication in a fragment
-_MOST_TURNS = 100_000  # turns of loops, and calls, of one fragment
+    from packyard.build.bounded import Bounded
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
@@ -68,57 +65,10 @@ def _uses(name: str, node: Node) -> bool:
     return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
 
 
-def _environment() -> Environment:
-    from jinja2 import StrictUndefined, nodes  # slow to import, and only `build` needs it
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+def _environment() -> Bounded:
+    from packyard.build.bounded import Bounded  # imports Jinja2: slow, and only `build` needs it
 
-    class Bounded(ImmutableSandboxedEnvironment):
-        left = _MOST_TURNS
-        intercepted_binops = frozenset({"*", "**", "%"})  # by which a few signs may stand for gigabytes
-
-        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-            for each in (left, right):
-                size = len(each) if isinstance(each, str) and operator == "*" else each
-                if not isinstance(size, int | float) or abs(size) > _LARGEST:
-                    raise OverflowError(f"{operator} takes numbers up to {_LARGEST}, and texts no longer")
-            return super().call_binop(context, operator, left, right)
-
-        def call(self, *given: Any, **named: Any) -> Any:
-            self.count()
-            return super().call(*given, **named)
-
-        def count(self) -> None:
-            self.left -= 1
-            if self.left < 0:
-                raise OverflowError(f"a fragment may take {_MOST_TURNS} turns of loops, and calls")
-
-        def turns(self, items: Iterable[object]) -> Iterator[object]:
-            for item in items:
-                self.count()
-                yield item
-
-        def _parse(self, *given: Any) -> nodes.Template:
-            tree = super()._parse(*given)
-            for loop in tree.find_all(nodes.For):
-                loop.iter = nodes.Filter(loop.iter, "turns", [], [], None, None)
-            return tree
-
-    environment = Bounded(
-        undefined=StrictUndefined,
-        finalize=_printed,
-        autoescape=False,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(code=code, cell=cell, turns=environment.turns)
-    return environment
-
-
-def _printed(value: object) -> object:
-    if value is None:
-        raise ValueError("this has no value, and would be printed as None")
-    return value
+    return Bounded({"code": code, "cell": cell})
 
 
 def _template(file: str, text: str, memo: Memo) -> Template:
@@ -134,7 +84,7 @@ def _render(file: str, text: str, context: Mapping[str, object], memo: Memo) -> 
 
     try:
         template = memo.once(("fragment", file, text), lambda: _template(file, text, memo))
-        template.environment.left = _MOST_TURNS  # type: ignore[attr-defined]
+        memo.once("readme", _environment).begin()
         return template.render(context)
     except TemplateSyntaxError as error:
         raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
