@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 import real
 import tiny
+from packyard.authoring import init
+from packyard.errors import UnavailableError
 from running import done
 
 
@@ -66,3 +69,33 @@ def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
     tiny.write(tmp_path / "file", "")
     assert "file" in tiny.refused("init", tmp_path / "file")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file"]
+
+
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
+    for name, target in ((".github", "elsewhere"), ("LICENSE", "nowhere")):
+        folder = tmp_path / f"zoo-{target}"
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+        folder.mkdir()
+        (folder / name).symlink_to(tmp_path / target)
+        assert "outside of" in tiny.refused("init", folder)
+        assert [file.name for file in folder.iterdir()] == [name]
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
+def test_all_or_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]) -> None:
+    def write(file: str, data: bytes, **_: object) -> None:
+        if file.endswith("krmfile.json"):
+            raise fault
+        Path(file).write_bytes(data)
+
+    monkeypatch.setattr(init.atomic, "write", write)
+    with pytest.raises((fault, UnavailableError)):
+        init.write(tmp_path / "a/zoo", init.files("zoo", "use-cases", "MIT"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_licence_is_one_line(tmp_path: Path) -> None:
+    code, _, err = tiny.run("init", tmp_path / "zoo", "--license", "MIT\nfoo")
+    assert code == 2
+    assert "must be one line" in err

@@ -130,3 +130,18 @@ def test_parts_say_what_they_need_and_define() -> None:
     assert all(each["description"] for each in listed)
     assert {each["kind"] for each in listed} == {"base", "storage", "programs", "options"}
     assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
+
+
+def test_a_description_is_text_and_no_template(catalogue: Path) -> None:
+    new(catalogue, "--base", "single-node", *CLAIM, "--description", "Takes {{ 7 * 7 }} and {% include 'x' %}.")
+    assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done("docs", "hello", "--workspace", catalogue)
+
+
+def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lint(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("packyard.cli.new.linting.lint", lint)
+    code, _, _ = tiny.run("new", "hello", "--base", "single-node", *CLAIM, "--workspace", catalogue)
+    assert code == 130
+    assert not (catalogue / "packages/hello").exists()

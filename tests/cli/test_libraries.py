@@ -360,3 +360,14 @@ def test_list_shows_what_a_workspace_builds_on(parts: Path, tmp_path: Path) -> N
     done("update", "--workspace", tmp_path / "ws")
     (row,) = json.loads(done("list", "--libraries", "--workspace", tmp_path / "ws", "--output", "json"))
     assert (row["name"], row["version"], row["from"]) == ("parts", "1.0.0", str(tmp_path / "channel"))
+
+
+def test_vendor_writes_through_no_link_that_leads_out_of_the_workspace(parts: Path, tmp_path: Path) -> None:
+    publish(parts, "1.0.0")
+    assert in_workspace(parts, "update")[0] == 0
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "ws/libraries").symlink_to(tmp_path / "elsewhere")
+    code, _, err = in_workspace(parts, "vendor")
+    assert code == 1
+    assert "outside of" in err
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from packyard.errors import ConflictError, Problem, UnavailableError
-from packyard.files import atomic, regular
+from packyard.files import atomic, paths, regular
 from packyard.source import library, schemas
 from packyard.source.library import FILE
 from packyard.yaml.tree import lexeme
@@ -67,20 +68,28 @@ def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
     """Write the files into a folder, all or none; a licence that is there already stays, any other file is refused."""
+    for path in made:
+        paths.inside(folder, path)  # a link may lead out of it
     made = {path: data for path, data in made.items() if path != LICENSE or not os.path.lexists(folder / path)}
     taken = [path for path in made if os.path.lexists(folder / path)]
     if taken:
         hint = "choose another folder, or move them away"
         raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in taken))
     written: list[Path] = []
+    folders = [each for path in made for each in reversed((folder / path).parents) if not each.exists()]
     try:
         for path, data in made.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(str(file), data, mode=0o644, durable=False, replace=False)
             written.append(file)
-    except OSError as error:
+    except BaseException as error:
         for file in written:
             file.unlink(missing_ok=True)
-        raise UnavailableError(f"{error.filename or folder}: {error.strerror or error}") from error
+        for each in reversed(folders):
+            with suppress(OSError):
+                each.rmdir()
+        if isinstance(error, OSError):
+            raise UnavailableError(f"{error.filename or folder}: {error.strerror or error}") from error
+        raise
     return written

@@ -7,6 +7,7 @@ packages/NAME/docs/10-title.md       the beginning of its README
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -100,7 +101,10 @@ def _text(tree: Tree) -> str:
 
 
 def _title(answers: Answers) -> str:
-    return f"# {answers.name}\n\n{answers.description or 'What it does, in a sentence.'}\n\n"
+    text = answers.description or "What it does, in a sentence."
+    if re.search("{[{%#]", text):  # which Jinja2 would take for its own
+        text = text.replace("{", "{{ '{' }}")
+    return f"# {answers.name}\n\n{text}\n\n"
 
 
 def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packyard.bundle import archive
 from packyard.errors import ConflictError, Problem, UnavailableError
-from packyard.files import atomic
+from packyard.files import atomic, paths
 from packyard.source import library
 from packyard.source.library import Library
 from packyard.source.sources import Sources
@@ -22,6 +23,7 @@ def copy(root_dir: Path, libraries: Sequence[Library]) -> list[str]:
     copied = []
     for each in libraries:
         into = library.copy_dir(root_dir, each.name)
+        paths.inside(root_dir, os.path.relpath(into, root_dir))  # a link may lead out of it
         if not into.is_dir():
             _write(into, each.root_dir)
             copied.append(str(into))

@@ -101,7 +101,7 @@ class Lock:
         return replace(self, packages={**self.packages, name: pin})
 
 
-_HINT = "remove the file, and pin again: packyard get NAME --lock FILE"
+_HINT = "remove the file, and pin again: packyard get NAME --lock FILE, or libraries by packyard update"
 
 
 def read(file: Path) -> Lock:

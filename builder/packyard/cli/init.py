@@ -28,6 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     directory = arguments.directory
     if not workspace.is_prefix(arguments.prefix):
         raise UsageError(f"packyard init: --prefix {arguments.prefix!r} must be words joined by slashes")
+    for flag, text in (("--name", arguments.name or ""), ("--license", arguments.license)):
+        if not text.isprintable():
+            raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
     name = arguments.name or directory.resolve().name
     files = init.write(directory, init.files(name, arguments.prefix, arguments.license))
     workspace.read(directory)

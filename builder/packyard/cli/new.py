@@ -51,7 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
     packages_dir.mkdir(exist_ok=True)
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
     written = archive.write(answers.name, members, packages_dir)
-    findings = linting.lint(workspace, answers.name)
+    try:
+        findings = linting.lint(workspace, answers.name)
+    except BaseException:  # also Ctrl-C
+        shutil.rmtree(written)
+        raise
     problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
     if problems:
         shutil.rmtree(written)

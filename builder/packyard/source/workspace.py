@@ -116,7 +116,7 @@ class Workspace:
         folder = f"packages/{name}"
         if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
             known = self.package_names()
-            hint = suggest(name, known) or f"{len(known)} packages are known: packyard list"
+            hint = suggest(name, known) or "packyard list shows those that are there"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 
