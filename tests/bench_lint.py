@@ -19,7 +19,7 @@ def measure(folder: Path, packages: int, files: int, runs: int) -> None:
     """Print the line of the table."""
     built, root = folder / "built", folder / "packages"
     process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0.0", "--out", built, "--no-cache")()
-    names = workspaces.names()
+    names = [name for name in workspaces.names() if "fp32" in name]
     for number in range(packages):
         _few(built / names[number % len(names)], root / f"p-{number:03}", files // packages)
     found = [file for file in workspaces.files(root) if file.suffix == ".yaml" or file.name == "Krmfile"]
@@ -33,8 +33,10 @@ def measure(folder: Path, packages: int, files: int, runs: int) -> None:
 
 
 def _few(package: Path, copy: Path, most: int) -> None:
-    """Copy some use cases of a package, up to so many files, and make its texts another package's."""
+    """Copy some use cases of a package, up to so many files, with names of their own."""
     count = 0
+    copy.mkdir(parents=True)
+    shutil.copy(package / "packyard.json", copy)
     for krmfile in sorted(package.rglob("Krmfile")):
         here = [file for file in krmfile.parent.rglob("*") if file.is_file()]
         if count + len(here) > most and count:
@@ -42,7 +44,7 @@ def _few(package: Path, copy: Path, most: int) -> None:
         target = copy / krmfile.parent.relative_to(package)
         shutil.copytree(krmfile.parent, target)
         for file in workspaces.files(target):
-            file.write_text(f"# {copy.name}\n{file.read_text()}")
+            file.write_text(file.read_text().replace("fp32", f"f{copy.name[2:]}"))
         count += len(here)
 
 

@@ -71,13 +71,17 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
     if not own and not custom:
         yield from _unserved(item, kubernetes, operators)
+    # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
+    found = () if own else _pod_parts(item.value)
+    parts: dict[Path, tuple[str, object]] = {("metadata",): (_METADATA, item.value.get("metadata"))}
+    parts |= {path: (definition, part) for path, definition, part in found}
     for judge in kubernetes:
         if item.kind in judge.kinds:
             yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
         elif own:
             yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
-            yield from ((judge, fault) for fault in _parts(judge, item.value, known=bool(custom)))
+            yield from ((judge, fault) for fault in _parts(judge, parts, known=bool(custom)))
 
 
 def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -106,10 +110,9 @@ def _no_such_kind(item: _Object, hint: str) -> Fault:
     return Fault("unserved-kind", (), f"there is no {item.kind}", hint, "apiVersion")
 
 
-def _parts(judge: Judge, value: dict[str, object], *, known: bool) -> Iterator[Fault]:
-    """Check what Kubernetes defines in a custom resource: its metadata and its pods."""
-    found = {path: (definition, part) for path, definition, part in _pod_parts(value)}  # a Workflow's volumes once
-    for path, (definition, part) in {("metadata",): (_METADATA, value.get("metadata")), **found}.items():
+def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, known: bool) -> Iterator[Fault]:
+    """Check what Kubernetes defines in a custom resource."""
+    for path, (definition, part) in parts.items():
         for fault in judge.faults(definition, part, last(path)):
             argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
             beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
