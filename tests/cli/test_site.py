@@ -86,7 +86,9 @@ def test_site_is_a_command_of_its_own(mlops: Path) -> None:
     for words in (["WORKERS=4"], ["--values", "site.yaml"], ["--unset", "WORKERS"], ["--set-by", "me"]):
         err = refused(mlops, "--site=site.yaml", *words, code=2)
         assert "are two commands" in err
-    assert "type --site=site.yaml if this is the site's file" in refused(mlops, "--site", "site.yaml", code=2)
+    hint = "type --site=site.yaml if this is the site's file"
+    assert hint in refused(mlops, "--site", "site.yaml", code=2)
+    assert hint in inside("set", "--site", "site.yaml", cwd=mlops).stderr
 
 
 def test_a_name_that_no_package_knows_is_named_and_the_others_are_written(mlops: Path) -> None:

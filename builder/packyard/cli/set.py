@@ -55,6 +55,10 @@ def main(words: Sequence[str]) -> int:
         from packyard.cli import watch
 
         watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
+    if "site" in parsed.values:
+        from packyard.cli import site
+
+        site.check(parsed)
     directory, rest = directories.split(parsed.arguments)
     return _run(directory, rest, parsed)
 

@@ -23,6 +23,16 @@ _LONGEST = 1 << 20  # bytes of a site's file
 _NOT_WITH = ("values", "preset", "unset", "set-by", "description")
 
 
+def check(parsed: Flags) -> None:
+    """Refuse what does not go with --site: a file without its =, and what sets other values."""
+    for word in parsed.arguments:
+        if os.path.isfile(word):  # noqa: PTH113  # a text
+            raise UsageError(f"packyard set: unexpected {word!r}; type --site={word} if this is the site's file")
+    for name in _NOT_WITH:
+        if name in parsed.values:
+            raise _two_commands(f"--{name}")
+
+
 def find(flag: str = "") -> tuple[str, str] | None:
     """Return the site's file and what names it: the flag, the variable, or its place by default if it is there."""
     if flag:
@@ -36,7 +46,8 @@ def find(flag: str = "") -> tuple[str, str] | None:
 
 def write(directory: Path, words: list[str], parsed: Flags) -> Layered:
     """Write the site's values and options into DIR; say on stderr what stays as it is, and which names are unknown."""
-    _check(words, parsed)
+    if words:
+        raise _two_commands(words[0])
     site, file = _read(parsed.text("site"))
     dry_run = parsed.switches["dry-run"]
     if dry_run:
@@ -69,12 +80,8 @@ def document(layered: Layered) -> Mapping[str, Mapping[str, object]]:
     }
 
 
-def _check(words: list[str], parsed: Flags) -> None:
-    given = [*words, *(f"--{name}" for name in _NOT_WITH if name in parsed.values)]
-    if given and os.path.isfile(given[0]):  # noqa: PTH113  # a text
-        raise UsageError(f"packyard set: unexpected {given[0]!r}; type --site={given[0]} if this is the site's file")
-    if given:
-        raise UsageError(f"packyard set: --site and {given[0]!r} are two commands: first --site, then {given[0]}")
+def _two_commands(other: str) -> UsageError:
+    return UsageError(f"packyard set: --site and {other!r} are two commands: first --site, then {other}")
 
 
 def _read(flag: str) -> tuple[Site, str]:
