@@ -157,7 +157,7 @@ def test_prints_a_unified_diff(channel: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["p", "no/such"], "no/such: is not a regular file"),
+        (["p", "no/such"], "no/such: no such file or folder"),
         (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
         (["p@1.0", "@9"], "has no release 9 (packyard list --from"),
         (["p@1.0", "@-9"], "'-9'"),

@@ -371,3 +371,14 @@ def test_vendor_writes_through_no_link_that_leads_out_of_the_workspace(parts: Pa
     assert code == 1
     assert "outside of" in err
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_update_deletes_no_copy_that_somebody_changed(parts: Path, tmp_path: Path) -> None:
+    publish(parts, "1.0.0")
+    assert in_workspace(parts, "update")[0] == in_workspace(parts, "vendor")[0] == 0
+    changed = tmp_path / "ws/libraries/parts/LICENSE"
+    changed.write_text("Ours.\n")
+    code, out, err = in_workspace(parts, "update")
+    assert (code, out) == (1, "")
+    assert "was changed since it was copied (move it away" in err
+    assert changed.read_text() == "Ours.\n"

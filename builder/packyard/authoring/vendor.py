@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from packyard.bundle import archive
+from packyard.bundle.lock import Pin
 from packyard.errors import ConflictError, Problem, UnavailableError
 from packyard.files import atomic, paths
 from packyard.source import library
@@ -31,6 +32,15 @@ def copy(root_dir: Path, libraries: Sequence[Library]) -> list[str]:
             raise ConflictError(Problem("is another library, or was changed", file=str(into), hint="move it away"))
         copied += copy(into, each.libraries)
     return copied
+
+
+def check(root_dir: Path, pins: Mapping[str, Pin]) -> None:
+    """Refuse copies that are not what was pinned, which `replace` would delete."""
+    for name, pin in pins.items():
+        into = library.copy_dir(root_dir, name)
+        if into.is_dir() and library.digest(name, into) != pin.tar:
+            hint = "move it away, then packyard update and packyard vendor"
+            raise ConflictError(Problem("was changed since it was copied", file=str(into), hint=hint))
 
 
 def replace(root_dir: Path, libraries: Iterable[Library]) -> None:

@@ -29,7 +29,9 @@ def read(word: str, arguments: argparse.Namespace) -> Packages:
     path = Path(word)
     if path.is_dir():
         return _folder(path, arguments)
-    if path.exists() or ("/" in word and "://" not in word):
+    if not path.exists() and "/" in word and "://" not in word:
+        raise InputError(Problem("no such file or folder", file=word))
+    if path.exists():
         bundle = bundles.read(path)
         return {bundle.name: files_of(bundle.members)}
     return _published(word, arguments.channel)

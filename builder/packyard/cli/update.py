@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = library.read_lock(root_dir).libraries
     listed = libraries.named(root_dir, [])
     chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, known)]
+    vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
     new = {each.name: libraries.newest(each, root_dir) for each in chosen}
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
     after = libraries.read(root_dir, instead=new)
