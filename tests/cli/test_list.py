@@ -124,3 +124,9 @@ def test_shows_a_row_for_each_package_of_a_kind_that_has_sources_here() -> None:
     assert [line.partition("inference  ")[2].split(", ") for line in wide] == [
         [use_case.path for use_case in package.use_cases] for package in packages
     ]
+
+
+def test_facts_of_packages_choose_no_libraries() -> None:
+    refused = packyard("list", "--libraries", "--framework", "pytorch")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--framework chooses packages, not --libraries" in refused.stderr

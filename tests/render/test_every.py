@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,11 @@ def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
 
 def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
     assert "no use case here or below" in refused("render", tmp_path, "--all", "--out", tmp_path / "out")
+
+
+def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    os.mkfifo(package / "pipe")
+    said = refused("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    assert said.startswith(f"{package}/pipe: cannot be copied: ")
+    assert "packyard-" not in said

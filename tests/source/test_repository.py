@@ -123,3 +123,14 @@ def test_leaves_the_repository_alone_in_whose_hook_it_runs(parts: Path, monkeypa
 def test_a_server_that_cannot_be_reached_is_said() -> None:
     with pytest.raises(PackyardError, match="cannot be fetched from https://localhost:1/"):
         repository.read(Entry(name="p", git="https://localhost:1/p.git", commit="0" * 40, file="f", line=1))
+
+
+def test_a_server_that_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = tmp_path / "git"
+    stand_in.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/said\ncase "$*" in *fetch*) exit 1 ;; esac\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert "cannot be fetched" in refusal(tmp_path, "0" * 40)
+    fetched = [line for line in (tmp_path / "said").read_text().splitlines() if " fetch " in line]
+    assert len(fetched) == 2
+    assert all("http.lowSpeedLimit=1000 -c http.lowSpeedTime=60" in line for line in fetched)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from packyard.bundle.manifest import LIBRARY
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.errors import InputError, suggest
+from packyard.errors import InputError, UsageError, suggest
 from packyard.source import package
 from packyard.source.package import Package
 from packyard.source.workspace import Workspace
@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_channel(arguments)
     workspace = sources.find(arguments, carried=True)
     if arguments.libraries:
+        if unfit := [fact for fact in (*_FACTS, *_OF_USE_CASES) if getattr(arguments, fact)]:
+            raise UsageError(f"packyard list: --{unfit[0]} chooses packages, not --libraries")
         return _list_libraries(workspace, arguments)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
     packages = list(_chosen(arguments, packages, lambda item: (item.model, [each.path for each in item.use_cases])))

@@ -61,7 +61,10 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
         copy = copied / os.path.relpath(os.path.realpath(directory), package)
         try:
             shutil.copytree(package, copied, symlinks=True)
-        except (OSError, shutil.Error) as error:
+        except shutil.Error as error:
+            failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
+            raise UnavailableError(*failed) from error
+        except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
             change_setters(copy, values, recursive=True, beside=reach(copy, [*values], recursive=True))

@@ -18,7 +18,10 @@ from packyard.source.library import CONTENT
 from packyard.source.library_entry import PROTOCOLS, Entry
 from packyard.source.revision import git
 
-_CONFIGURATION = ("-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "submodule.recurse=false")
+_CONFIGURATION = (
+    *("-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "submodule.recurse=false"),
+    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60"),  # bytes a second, seconds
+)
 _ALL = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _MODES = {"100644": False, "100755": True}
 
