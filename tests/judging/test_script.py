@@ -15,6 +15,8 @@ PLAIN = [
 ]
 HOSTILE = [
     "rm -rf x",
+    "tail -nf README.md",
+    "tail --follow README.md",
     "echo $(id)",
     "echo `id`",
     "echo a & rm x",

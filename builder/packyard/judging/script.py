@@ -67,6 +67,8 @@ def _is_run(words: Sequence[str], has_kustomize: bool) -> bool:
         return not any(_ELSEWHERE.search(word) for word in rest if word.startswith("/"))
     if program not in _PROGRAMS:
         return False
+    if program == "tail" and any(re.match(r"-\w*[fF]|--[fr]", word) for word in rest):  # which never ends
+        return False
     if program == "packyard" and not (rest and rest[0] in _VERBS):
         return False
     if program == "kustomize" and rest[:1] not in (["cfg"], ["build"], *([["edit"]] if has_kustomize else [])):
