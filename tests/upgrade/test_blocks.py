@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.upgrade import blocks, lines
+from packyard.upgrade import blocks, lines, onefile
 
 _HEAD = "kind: Krmfile\nopenAPI:\n  definitions:\n"
 
@@ -36,8 +36,14 @@ def test_a_definition_that_one_side_removed_and_the_other_changed_is_a_clash_of_
     found = blocks.merge(krmfile("A=1 B=2 C=3"), krmfile("A=1 B=9 C=3"), krmfile("A=1 D=2 C=3"))
     (clash,) = lines.clashes(found)
     assert (clash.line, len(clash.ours), clash.theirs) == (9, 5, [])
-    assert lines.decided(found, "ours", "") == krmfile("A=1 B=9 D=2 C=3")
-    assert lines.decided(found, "theirs", "") == krmfile("A=1 D=2 C=3")
+    for decision, after in (("ours", "A=1 B=9 D=2 C=3"), ("theirs", "A=1 D=2 C=3")):
+        texts = krmfile("A=1 B=2 C=3"), krmfile("A=1 B=9 C=3"), krmfile("A=1 D=2 C=3")
+        assert onefile.merge("run/Krmfile", *texts, decision, "2.0")[0] == krmfile(after)
+
+
+def test_a_file_that_was_removed_stays_away() -> None:
+    assert onefile.merge("a", b"1", None, b"1", "", "2.0") == (None, [])
+    assert onefile.merge("a", b"1", b"1", None, "", "2.0") == (None, [])
 
 
 @pytest.mark.parametrize("text", ["kind: Krmfile\n", "openAPI: {definitions: {a: {}, b: {}}}\n", "broken: [\n", "a: 1"])

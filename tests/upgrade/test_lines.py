@@ -32,6 +32,7 @@ def merged(base: str, ours: str, theirs: str, decision: str = "") -> str:
         ("", "a b", "a b", "a b"),
         ("a b b c", "a b b b c", "a b b b c", "a b b b c"),
         ("a x x x b c", "a x x b c", "a x x b C", "a x x b C"),
+        ("c b a a c a c b b c c", "c b a a c a c c b b c c", "c b a a a c a c c b b c c", "c b a a a c a c c b b c c"),
     ],
 )
 def test_merges_what_each_side_changed(base: str, ours: str, theirs: str, after: str) -> None:
