@@ -174,7 +174,7 @@ def use(chance: random.Random, old: Package, files: Files) -> tuple[dict[str, by
         ours[path] = ours[path].replace(mark.encode(), f"{mark}{work.added[path][0]}\n".encode())
     for path in [path for path in ours if path.endswith(("cm.yaml", ".md")) and chance.random() < 0.5]:
         hand_edit(chance, ours, path, work)
-    if chance.random() < 0.1:
+    if chance.random() < 0.3:
         path = chance.choice(["docs/one.md", "docs/two.md"])
         del ours[path]
         work.files.add(path)
