@@ -15,6 +15,7 @@ from packyard.errors import InputError, Problem, suggest
 from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.kubernetes.pods import Path
+from packyard.setters import comment
 from packyard.source import accumulate, parts
 from packyard.source.accumulate import SourceObject
 from packyard.source.offered import BASE, Offered
@@ -140,7 +141,8 @@ def _patch(item: SourceObject) -> _Patch | None:
     """Return a patch of the first container that runs a program, or None for an object without one."""
     for pod in pods.find(item.root):
         for path, container in pod.container_places:
-            run = {key: _short(_items(value)) for key in _RUN if (value := container.get(key)) is not None}
+            lists = {key: container.get(key) for key in _RUN}
+            run = {key: _short(_items(value)) for key, value in lists.items() if value and not _is_bound(value)}
             if run and "initContainers" not in path:
                 name = container.get("name")
                 named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
@@ -148,6 +150,13 @@ def _patch(item: SourceObject) -> _Patch | None:
                     return _Patch("", _merge(item, path, {**named, **run}))
                 return _Patch("", list(_operations(path, named, run)), item.identity[1])
     return None
+
+
+def _is_bound(value: Node) -> bool:
+    """Say whether a setter changes an item, which a patch would unbind."""
+    items = value.items if isinstance(value, SequenceNode) else ()
+    found = (item.value.comment for item in items if item.value.comment)
+    return any(comment.parse(each.text) for each in found)
 
 
 def _items(value: Node) -> list[Tree]:
