@@ -46,6 +46,19 @@ def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
     assert built(root) == (0, "1 warning by packyard lint\n")
 
 
+def test_what_is_kept_names_files_by_the_way_from_wherever_it_is_asked(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
+    for folder, way in ((root, ""), (root / "bases", "../"), (root, "")):
+        monkeypatch.chdir(folder)
+        assert tiny.run("lint")[1].startswith(f"{way}{CM}:3:1: ")
+    tiny.replace(root / CM, "metadata:\n", "# packyard: allow no-labels: it is alone.\nmetadata:\n")
+    for folder in (root, root / "bases"):
+        monkeypatch.chdir(folder)
+        assert tiny.run("lint")[:2] == (0, "")
+
+
 def test_a_fault_of_a_patch_is_found_in_the_patch(root: Path) -> None:
     tiny.replace(root / "packages/q/package.yaml", "value: q}]'", "value: Q_}]'")
     (finding, composed) = linted(root)

@@ -26,6 +26,8 @@ _OF_A_CLAIM = re.compile(
     "waiting for ephemeral volume controller|could not find v1.PersistentVolumeClaim"
     "|unbound immediate PersistentVolumeClaims"
 )
+# mpi-operator makes a pod again that its cache does not have yet, says so, and goes on.
+_SEEN_LATE = re.compile(r'^worker pod created failed: pods "\S+" already exists$')
 #: As many as an object makes of one template here at most.
 _PODS = 8
 _INSTANCE = "app.kubernetes.io/instance"
@@ -245,7 +247,9 @@ def warnings(api: Api, namespace: str) -> list[str]:
 
 
 def is_passing(event: Object) -> bool:
-    return event["reason"] in _OF_THE_SERVER or bool(_OF_A_CLAIM.search(event["message"]))
+    return event["reason"] in _OF_THE_SERVER or bool(
+        _OF_A_CLAIM.search(event["message"]) or _SEEN_LATE.search(event["message"])
+    )
 
 
 def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:

@@ -75,7 +75,10 @@ VERBS: dict[str, Verb] = {
     "remove": lambda store: store.remove("index/a"),
 }
 
-HEAD = b'HTTP/1.1 200 OK\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\nETag: "x"\r\nx-goog-generation: 1\r\n'
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\n"
+    b'ETag: "x"\r\nx-goog-generation: 1\r\n'
+)
 
 #: What a server does whatever it is asked, and what is said of it.
 FAULTS: dict[str, tuple[Script, str]] = {

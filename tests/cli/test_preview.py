@@ -32,8 +32,8 @@ def test_each_save_shows_what_it_changes_and_what_is_wrong(workspace: Path) -> N
         assert '-  a: "1"' in printed
         tiny.replace(workspace / CONFIG_MAP, "data:\n", "data:\n- b\n")
         terminal.until("cm.yaml:5:7: mapping values are not allowed")
-        tiny.replace(workspace / CONFIG_MAP, "data:\n- b\n", "data:\n")
-        tiny.replace(workspace / CONFIG_MAP, 'a: "2"', 'a: "3"')
+        text = (workspace / CONFIG_MAP).read_text().replace("data:\n- b\n", "data:\n")
+        (workspace / CONFIG_MAP).write_text(text.replace('a: "2"', 'a: "3"'))
         assert '-  a: "2"' in terminal.until('+  a: "3"')
         tiny.replace(workspace / "packyard.yaml", "kind: Workspace", "kind: Other")
         terminal.until("packyard.yaml:")

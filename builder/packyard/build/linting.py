@@ -24,7 +24,7 @@ from packyard.kubernetes import kustomization, schemas
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.krmfile import EMPTY, NAME
 from packyard.setters.packages import PackageFiles
-from packyard.source import idle, whole
+from packyard.source import idle, library, whole
 from packyard.source.idle import Idle
 from packyard.source.origin import Stack
 from packyard.source.sources import LIBRARIES
@@ -93,9 +93,13 @@ class Linting:
         return self.packing.settings.workspace(self.packing.memo)
 
     def _words(self, name: str) -> tuple[str, ...]:
-        """Return the key of a package's findings: they rest on its schemas, too."""
+        """Return the key of a package's findings: they rest on its schemas, and name files by the way to the roots."""
         used = [] if schemas.missing() else [*self._workspace().kubernetes, *map(version, _SCHEMAS)]
-        return ("findings", name, *used)
+        roots = [
+            str(self.packing.settings.root_dir),
+            *(str(folder) for folder in library.places(self._workspace().libraries).values()),
+        ]
+        return ("findings", name, *used, *roots)
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:

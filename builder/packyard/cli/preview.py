@@ -17,6 +17,7 @@ from packyard.cli.lint import judges_of
 from packyard.source import package
 
 _PAUSE = 0.2  # seconds between two looks at the sources
+_SETTLED = 0.1  # seconds that an editor may take to write a file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         while True:
             while not preview.has_changed():
                 time.sleep(_PAUSE)
+            time.sleep(_SETTLED)
             view = _next(view, preview.look())
     return 0
 
