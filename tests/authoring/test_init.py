@@ -14,7 +14,7 @@ import real
 import tiny
 from packyard.authoring import init
 from packyard.errors import UnavailableError
-from running import done
+from running import done, packyard, programs_dir
 
 
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
@@ -99,3 +99,24 @@ def test_a_licence_is_one_line(tmp_path: Path) -> None:
     code, _, err = tiny.run("init", tmp_path / "zoo", "--license", "MIT\nfoo")
     assert code == 2
     assert "must be one line" in err
+
+
+def test_parts_that_extend_a_library_are_judged_by_kustomize_once_it_is_copied(
+    tmp_path: Path, kustomize5: Path
+) -> None:
+    done("init", tmp_path)
+    text = "# A claim.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [{}]\n"
+    extended = "../../../libraries/builtin/overlays/storage/user-allocated-pvc"
+    tiny.write(tmp_path / "overlays/storage/team/kustomization.yaml", text.format(extended))
+    done("new", "hello", "--base", "single-node", "--storage", "team", "--workspace", tmp_path)
+    path = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
+
+    def state() -> str:
+        tried = packyard("test", "-o", "json", cwd=tmp_path, PATH=f"{path}:/usr/bin:/bin")
+        (found,) = (each for each in json.loads(tried.stdout) if each["check"] == "kustomize")
+        return str(found["state"])
+
+    assert state() == "skipped"
+    done("update", "--workspace", tmp_path)
+    done("vendor", "--workspace", tmp_path)
+    assert state() == "passed"

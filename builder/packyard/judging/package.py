@@ -24,12 +24,16 @@ from packyard.judging import composed, readme, script, server
 from packyard.judging.verdict import Verdict
 from packyard.kubernetes.schemas import Judge
 from packyard.render import programs
+from packyard.render.programs import Program
 from packyard.render.render import render, unset
 from packyard.setters.change import change_setters
 from packyard.source import package as packages
+from packyard.source.package import Package, UseCase
+from packyard.source.sources import LIBRARIES
 from packyard.source.workspace import Workspace
 
 _VERSION = "0.0.0"
+_KUSTOMIZE = "kustomize"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +66,22 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
     package_dir, program = bundle.unpack(folder) / workspace.prefix, programs.find(judges.path)
     for use_case in package.use_cases:
         directory = package_dir / use_case.path
-        if program:
-            try:
-                found = composed.of_sources(workspace, package, use_case, program)
-            except PackyardError as error:
-                found = [str(each) for each in error.problems]
-            yield Verdict.of(package.name, "kustomize", use_case.path, details=found)
-        else:
-            reason = "neither kustomize nor kubectl is on PATH"
-            yield Verdict.skipped(package.name, "kustomize", use_case.path, reason)
+        yield _by_kustomize(workspace, package, use_case, program)
         yield from _rendered(package.name, use_case.path, directory, judges)
+
+
+def _by_kustomize(workspace: Workspace, package: Package, use_case: UseCase, program: Program | None) -> Verdict:
+    """Return what kustomize says of the sources; parts that extend a library by path it finds in a copy alone."""
+    if program is None:
+        return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
+    try:
+        found = composed.of_sources(workspace, package, use_case, program)
+    except PackyardError as error:
+        if workspace.libraries and not (workspace.root_dir / LIBRARIES).is_dir():
+            reason = "packyard vendor copies the libraries that kustomize needs for it"
+            return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, reason)
+        found = [str(each) for each in error.problems]
+    return Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=found)
 
 
 def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
