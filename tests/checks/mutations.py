@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from packyard.errors import InputError
 from packyard.yaml.document import parse_text
 from packyard.yaml.node import Alias, Child, Collection, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.yaml.span import lines
@@ -106,6 +107,6 @@ def _span(child: Child, holder: Node | None, text: str) -> tuple[int, int]:
         return 0, 0
     try:
         start, end = lines(child)
-    except Exception:  # a child that shares its line
+    except InputError:  # a child that shares its line
         return 0, 0
     return start, end + 1

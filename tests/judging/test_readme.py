@@ -20,16 +20,17 @@ def test_commands_get_no_secrets_and_no_home_folder(
     tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "s3cret")
-    assert readme.run(Block('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs) == ""
+    assert readme.run(Block('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs, os.environ) == ""
 
 
 def test_no_module_of_the_folder_is_run_instead_of_packyard(tmp_path: Path, programs: Path) -> None:
     for name in ("packyard.py", "json.py", "sys.py"):
         (tmp_path / name).write_text("raise SystemExit(7)")
-    assert readme.run(Block("packyard list --help", 1), tmp_path, programs) == ""
+    assert readme.run(Block("packyard list --help", 1), tmp_path, programs, os.environ) == ""
 
 
 def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readme, "_TIMEOUT", 0.5)
     os.mkfifo(tmp_path / "never")
-    assert readme.run(Block("cat never | cat; true", 1), tmp_path, programs) == "takes longer than 0.5 seconds"
+    said = readme.run(Block("cat never | cat; true", 1), tmp_path, programs, os.environ)
+    assert said == "takes longer than 0.5 seconds"

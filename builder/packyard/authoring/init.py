@@ -6,6 +6,8 @@ LICENSE                         of all packages
 .pre-commit-config.yaml         lint before each commit
 .github/workflows/publish.yml   the release job, by a tag
 .gitlab-ci.yml
+.schemas/*.json                 of the files that authors write
+.vscode/settings.json           which file has which schema, for editors with a YAML language server
 """
 
 from __future__ import annotations

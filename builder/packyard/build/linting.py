@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 
 from packyard.build.draft import Draft
-from packyard.build.packing import Drafted, Packing, Settings
+from packyard.build.packing import Drafted, Packing, Settings, inputs
 from packyard.bundle.manifest import LIBRARY
 from packyard.checks import catalogue, exception, parts
 from packyard.checks.catalogue import Named
@@ -82,24 +83,26 @@ class Linting:
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
         linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
         fault = "" if facts is None else self.packing.kept.keep(self._words(name), facts, lambda: _to_bytes(linted))
-        return replace(linted, inputs=_inputs(facts or ()), fault=fault)
+        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache."""
         found = self.packing.kept.find(self._words(name), _parse)
-        return replace(found.result, inputs=_inputs(found.facts)) if found else None
+        return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
 
     def _words(self, name: str) -> tuple[str, ...]:
-        """Return the key of a package's findings: they rest on its schemas, and name files by the way to the roots."""
-        used = [] if schemas.missing() else [*self._workspace().kubernetes, *map(version, _SCHEMAS)]
-        roots = [
-            str(self.packing.settings.root_dir),
-            *(str(folder) for folder in library.places(self._workspace().libraries).values()),
-        ]
-        return ("findings", name, *used, *roots)
+        """Return the key of a package's findings."""
+        return ("findings", name, *self._rests_on)
+
+    @cached_property
+    def _rests_on(self) -> tuple[str, ...]:
+        """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
+        here = self._workspace()
+        used = [] if schemas.missing() else [*here.kubernetes, *map(version, _SCHEMAS)]
+        return (*used, str(here.root_dir), *map(str, library.places(here.libraries).values()))
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:
@@ -136,10 +139,10 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     found += _of_all(here, linted) if is_whole else []
-    inputs = sorted({path for each in sound for path in each.inputs})
+    paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
-    judged = [path for path in inputs if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
-    files = {here.sources.shown(path): here.sources.read(path) for path in inputs}
+    judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
+    files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     return in_order(exception.apply(_once(found), files, set(map(here.sources.shown, judged)), shipped=True))
 
 
@@ -197,10 +200,6 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
 
 def _refused(error: InputError) -> list[Finding]:
     return [finding("does-not-compose", "error", problem) for problem in error.problems]
-
-
-def _inputs(facts: Iterable[tuple[str, str, str]]) -> list[str]:
-    return [path for question, path, answer in facts if question == "bytes" and answer.startswith("sha256:")]
 
 
 def _to_bytes(linted: Linted) -> bytes:

@@ -76,7 +76,7 @@ class Packing:
         built = Built.of(bundle, draft.idle)
         words = ("bundle", name, self.settings.version)
         fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
-        return Made(replace(built, fault=fault, inputs=_inputs(facts or ())), bundle.members, (draft, facts))
+        return Made(replace(built, fault=fault, inputs=inputs(facts or ())), bundle.members, (draft, facts))
 
     def find(self, name: str) -> Built | None:
         """Return a package's bundle if it is in the cache."""
@@ -84,7 +84,7 @@ class Packing:
         found = self.kept.find(("bundle", *asked), Built.parse)
         if not found or (found.result.name, found.result.version) != asked:
             return None
-        return replace(found.result, inputs=_inputs(found.facts))
+        return replace(found.result, inputs=inputs(found.facts))
 
     def find_draft(self, name: str) -> Found[Draft] | None:
         """Return a package as it was composed, for this version too, if it is in the cache."""
@@ -124,6 +124,6 @@ def kept(root_dir: Path, cache_dir: Path | None, libraries: Sequence[Library]) -
     return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=observed.agrees)
 
 
-def _inputs(facts: Iterable[Fact]) -> dict[str, Digest]:
+def inputs(facts: Iterable[Fact]) -> dict[str, Digest]:
     """Return the files that were read, among what was asked."""
     return {path: Digest(answer) for question, path, answer in facts if question == "bytes" and answer[:7] == "sha256:"}

@@ -74,7 +74,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
+        view = memoryview(buffer)  # type: ignore[arg-type]  # a buffer, for which typing has a name since 3.12
         piece = self._expanded.read(len(view))
         view[: len(piece)] = piece
         return len(piece)

@@ -32,12 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not text.isprintable():
             raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
     name = arguments.name or directory.resolve().name
-    files = init.write(directory, init.files(name, arguments.prefix, arguments.license))
+    written = init.write(directory, init.files(name, arguments.prefix, arguments.license))
     workspace.read(directory)
+    output.files(written, arguments.output)
     if arguments.output == "json":
-        output.json_result([{"file": str(file)} for file in files])
         return 0
-    for file in files:
-        output.line(str(file))
     output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
     return 0

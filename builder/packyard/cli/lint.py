@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if names and not here:
         message = f"is not a directory or an archive, and there is no {FILE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    judging = judges_of(here or built_in())
+    judging = [] if tell_missing_schemas() or not folders else judges.choose((here or built_in()).kubernetes)
     found, count = _find(arguments, here, names, folders, judging)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and fixing.fix(found, roots):
@@ -117,11 +117,15 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
 
 def judges_of(workspace: Workspace) -> list[Judge]:
     """Return the judges of the versions that the workspace lists; none, and a warning, without what they need."""
+    return [] if tell_missing_schemas() else judges.choose(workspace.kubernetes)
+
+
+def tell_missing_schemas() -> bool:
+    """Warn, and say so, where what the schemas need is not installed."""
     missing = judges.missing()
     if missing:
         output.warning(
             f"not checked: the schemas of Kubernetes and of custom resources, which need {' and '.join(missing)} "
             f"({judges.EXTRA})"
         )
-        return []
-    return judges.choose(workspace.kubernetes)
+    return bool(missing)

@@ -63,12 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.problem(str(finding))
-    files = sorted(path for path in written.rglob("*") if path.is_file())
+    output.files(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output)
     if arguments.output == "json":
-        output.json_result([{"file": str(file)} for file in files])
         return 0
-    for file in files:
-        output.line(str(file))
     output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
     return 0
 
@@ -99,7 +96,7 @@ def _setters(words: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"packyard new: --set {word!r} must be NAME=VALUE")
         values[name] = value
     image = values.get("IMAGE") or _asked("image, if users shall not have to set it")
-    return {**({"IMAGE": image} if image else {}), **values}
+    return {"IMAGE": image, **values} if image else values
 
 
 def _asked(what: str, default: str = "") -> str:
@@ -114,4 +111,4 @@ def _asked_parts(kind: str, parts: Sequence[Offered]) -> list[str]:
     for part in parts:
         if part.kind == kind:
             output.note(f"  {part.name}: {part.description}")
-    return (output.ask(f"{kind} (several: with blanks between): ") or "").split()
+    return output.ask(f"{kind} (several: with blanks between): ").split()

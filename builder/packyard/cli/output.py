@@ -137,6 +137,15 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
         yield done
 
 
+def files(written: Sequence[Path], form: str) -> None:
+    """Print the files that a verb has written, in the form of `--output`."""
+    if form == "json":
+        json_result([{"file": str(file)} for file in written])
+        return
+    for file in written:
+        line(str(file))
+
+
 def json_result(value: object) -> None:
     """Print a result as JSON; characters that act on a terminal are escaped, which means the same."""
     import json

@@ -38,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     preview = Preview(here.root_dir, arguments.name, path, judges_of(here), here.libraries)
     view = preview.look()
     if arguments.output == "json":
-        files = {file: data.decode() for file, data in view.files.items()}
-        output.json_result([{"file": file, "text": text} for file, text in files.items()])
+        output.json_result([{"file": file, "text": data.decode()} for file, data in view.files.items()])
         _tell(view)
         return 1 if view.problems else 0
     for file, data in view.files.items():

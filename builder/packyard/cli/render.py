@@ -40,14 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     with _source(directory, arguments.values) as source:
         if arguments.all:
-            files = every.write(every.render_all(source, path=path), Path(arguments.out))
+            written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
             rendered = render(source, path=path)
-    if arguments.all and arguments.output == "json":
-        output.json_result([{"file": str(file)} for file in files])
-    elif arguments.all:
-        for file in files:
-            output.line(str(file))
+    if arguments.all:
+        output.files(written, "json" if arguments.output == "json" else "text")
     elif arguments.output == "json":
         from packyard.render import objects
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.cli.lint import judges_of
+from packyard.cli.lint import tell_missing_schemas
 from packyard.judging.package import Judges, judge
 
 
@@ -29,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = sources.find(arguments)
     names = sources.names(arguments, workspace)
-    asked = Judges(path=os.environ.get("PATH", ""), schemas=judges_of(workspace), is_server_asked=arguments.server)
+    tell_missing_schemas()
+    asked = Judges(environment=os.environ, is_server_asked=arguments.server)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
     if arguments.output == "json":
         output.json_result([asdict(verdict) for verdict in verdicts])

@@ -11,18 +11,17 @@ README      each block of commands does what it is there for
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.build import linting
-from packyard.build.assemble import assemble
 from packyard.build.draft import README
+from packyard.build.packing import Packing, Settings
 from packyard.bundle.bundle import Bundle
 from packyard.errors import PackyardError
 from packyard.judging import composed, readme, script, server
 from packyard.judging.verdict import Verdict
-from packyard.kubernetes.schemas import Judge
 from packyard.render import programs
 from packyard.render.programs import Program
 from packyard.render.render import render, unset
@@ -38,22 +37,29 @@ _KUSTOMIZE = "kustomize"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judges:
-    """Who is asked: programs on ``path``, schemas, and the API server of kubectl's current context."""
+    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context."""
 
-    path: str
-    schemas: Sequence[Judge] = ()
+    environment: Mapping[str, str]
     is_server_asked: bool = False
+
+    @property
+    def path(self) -> str:
+        """Where programs are looked for."""
+        return self.environment.get("PATH", "")
 
 
 def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
+    packing = Packing(Settings(root_dir=workspace.root_dir, version=_VERSION, libraries=workspace.libraries))
     try:
-        bundle = assemble(workspace, name, _VERSION)
+        drafted = packing.draft(name)
+        bundle = drafted[0].bundle(_VERSION)
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    errors = [each for each in linting.lint(workspace, name) if each.severity == "error"]
+    linted = linting.Linting(packing)(name, drafted)
+    errors = [each for each in linting.judge(workspace, [linted], alone=True) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         Path(folder, "use-cases").mkdir()
@@ -114,5 +120,5 @@ def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
         if missing := readme.missing(block, program):
             yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
         else:
-            said = readme.run(block, parent_dir, programs_dir)
+            said = readme.run(block, parent_dir, programs_dir, judges.environment)
             yield Verdict.of(bundle.name, README, where, details=[said] if said else [])

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,11 +67,14 @@ def missing(block: Block, program: Program | None) -> str:
     return script.refused(script.script(block.text), _is_kustomize(program))
 
 
-def run(block: Block, parent_dir: Path, programs_dir: Path) -> str:
-    """Type a block in a directory; return what was printed if a command failed, otherwise nothing."""
+def run(block: Block, parent_dir: Path, programs_dir: Path, environment: Mapping[str, str]) -> str:
+    """Type a block in a directory; return what was printed if a command failed, otherwise nothing.
+
+    Of the caller's environment it gets PATH, language and folders of packyard alone.
+    """
     command = ["sh", "-e", "-c", script.script(block.text)]
-    path = f"{programs_dir}:{os.environ.get('PATH', os.defpath)}"
-    env = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PATH": path, "HOME": str(parent_dir)}
+    path = f"{programs_dir}:{environment.get('PATH', os.defpath)}"
+    env = {name: environment[name] for name in _KEPT if name in environment} | {"PATH": path, "HOME": str(parent_dir)}
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(

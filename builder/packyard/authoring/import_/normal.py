@@ -42,7 +42,7 @@ def write(node: Node, bound: Mapping[int, str], is_reference: IsReference) -> No
 
 
 def _child(child: Child, bound: Mapping[int, str], is_reference: IsReference) -> Child:
-    made = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]
+    made = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]  # what is like an entry is one
     made.head = [each for each in child.head if not is_reference(each.text)]
     made.foot = [each for each in child.foot if not is_reference(each.text)]
     behind = child.comment or (child.value.comment if isinstance(child.value, Collection) else None)
