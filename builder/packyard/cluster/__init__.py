@@ -1,0 +1,1 @@
+"""Meeting a cluster, by kubectl alone: what runs there of a package, what it lacks, and how it is changed."""

@@ -1,0 +1,87 @@
+"""A use case made ready for a cluster: its objects, and what its directory says of itself for the record of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.bundle import manifest as manifests
+from packyard.bundle import shipped
+from packyard.cluster import run as runs
+from packyard.cluster.run import Object
+from packyard.digest import Digest
+from packyard.files.tree import Tree
+from packyard.options.settings import read_enabled
+from packyard.render import every
+from packyard.render.objects import parse
+from packyard.render.render import render
+from packyard.setters.definition import Setter
+from packyard.setters.packages import read_krmfile, read_package
+from packyard.yaml.node import Source
+
+#: Setters that hold what nobody else may read; their values stay out of records.
+_SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIVATE|API|ACCESS|SECRET)_KEY)(_|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
+
+    ``values`` are those that somebody set, without secrets. A directory of no package has an empty ``package``.
+    """
+
+    directory: Path
+    objects: Sequence[Object]
+    package: str
+    version: str
+    digest: str
+    use_case: str
+    values: Mapping[str, str]
+    options: Sequence[str]
+
+    @property
+    def run(self) -> str:
+        """The name of the run that the objects are."""
+        words = (self.package, *Path(self.use_case).parts[-2:]) if self.package else self.directory.resolve().parts[-2:]
+        return runs.name_of(self.objects, "-".join(words))
+
+
+def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) -> Prepared:
+    """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
+
+    Raises `InputError` as `render` does, among others for what is required and not set.
+    """
+    with _valued(directory, values) as source:
+        objects = [item.root for item in parse(Source("", render(source, path=path).decode()))]
+        setters = list(_setters(source))
+        options = [option.name for option in read_enabled(source)]
+    root, manifest = shipped.package_of(directory) or ("", None)
+    return Prepared(
+        directory=directory,
+        objects=objects,
+        package=manifest.name if manifest else "",
+        version=manifest.version if manifest else "",
+        digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
+        use_case=os.path.relpath(os.path.realpath(directory), root) if manifest else "",
+        values={each.name: each.shown for each in setters if each.is_set and not _SECRET.search(each.name)},
+        options=options,
+    )
+
+
+@contextmanager
+def _valued(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[Path]:
+    if not values:
+        yield directory
+        return
+    with every.with_values(directory, values) as copy:
+        yield copy
+
+
+def _setters(directory: Path) -> Iterator[Setter]:
+    yield from read_krmfile(read_package(Tree(directory), "")).definitions.setters.values()
+    for option in read_enabled(directory):
+        yield from option.setters.values()

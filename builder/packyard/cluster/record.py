@@ -1,0 +1,136 @@
+"""What a cluster knows of a run: a ConfigMap for each time it was deployed, made before the objects are applied.
+
+    packyard.mnist-fp32-training-first-run.2        the second record of this run; labels: packyard/run, packyard/record
+      data.run             package, version, values, who and when, and the names of the objects, as JSON
+      binaryData.objects   the objects as they were applied, gzipped JSON; the data of Secrets is not among them
+
+A record is created once and never changed, so that of two who deploy the same run at once one is refused. Everybody who
+may write ConfigMaps in the namespace could have written it: it is checked as what comes from elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from packyard.bundle import record
+from packyard.bundle.record import known, list_of, map_of, size, text
+from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.run import LABEL, Object, Reference
+from packyard.errors import ConflictError, InputError, IntegrityError, Problem, suggest
+from packyard.kubernetes.lenient import mapping, mappings
+from packyard.kubernetes.lenient import text as text_of
+
+#: The label of records, with their number.
+NUMBER = "packyard/record"
+_KIND, _DATA, _OBJECTS = "Run", "run", "objects"
+_LARGEST = 900 * 1024  # bytes of a ConfigMap's content, of the 1 MiB that a server stores
+_MOST_UNPACKED = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601."""
+
+    run: str = field(metadata=known(text))
+    number: int = field(metadata=known(size))
+    package: str = field(metadata=known(text, ""))
+    version: str = field(metadata=known(text, ""))
+    digest: str = field(metadata=known(text, ""))
+    use_case: str = field(metadata=known(text, ""))
+    values: Mapping[str, str] = field(metadata=known(map_of(text)))
+    options: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    who: str = field(metadata=known(text, ""))
+    when: str = field(metadata=known(text))
+    objects: tuple[Reference, ...] = field(default=(), metadata=known(list_of(Reference.parse)))
+    extra: Mapping[str, object] = field(default_factory=dict)
+    applied: bytes = field(default=b"", repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of its ConfigMap."""
+        return f"packyard.{self.run}.{self.number}"
+
+    def to_object(self, objects: Sequence[Object]) -> Object:
+        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
+        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
+        packed = gzip.compress(json.dumps([_public(item) for item in objects]).encode(), mtime=0)
+        data, applied = record.to_bytes(document).decode(), base64.b64encode(packed).decode()
+        if len(data) + len(applied) > _LARGEST:
+            problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
+            raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
+        labels = {LABEL: self.run, NUMBER: str(self.number), "app.kubernetes.io/managed-by": "packyard"}
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": self.name, "labels": labels},
+            "immutable": True,
+            "data": {_DATA: data},
+            "binaryData": {_OBJECTS: applied},
+        }
+
+    @classmethod
+    def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
+        """Read a ConfigMap, or raise `IntegrityError`."""
+        name = text_of(mapping(item.get("metadata")).get("name"))
+        data = text_of(mapping(item.get("data")).get(_DATA)).encode()
+        packed = text_of(mapping(item.get("binaryData")).get(_OBJECTS))
+        found = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
+        if found.name != name:
+            raise IntegrityError(Problem(f"is a record of {found.name}", file=f"ConfigMap {name}"))
+        try:
+            return replace(found, applied=base64.b64decode(packed, validate=True))
+        except binascii.Error as error:
+            raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
+
+    def read_objects(self) -> list[Object]:
+        """Return the objects that were applied; Secrets come without their data."""
+        try:
+            with gzip.open(io.BytesIO(self.applied)) as file:
+                data = file.read(_MOST_UNPACKED + 1)
+            found = json.loads(data)
+        except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+            raise IntegrityError(Problem(f"objects cannot be read: {error}", file=f"ConfigMap {self.name}")) from error
+        return [dict(item) for item in mappings(found)]
+
+
+def read_all(kubectl: Kubectl, run: str = "") -> dict[str, list[RunRecord]]:
+    """Return the records of each run of the namespace, or of one, the oldest first; one call."""
+    wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
+    found: dict[str, list[RunRecord]] = {}
+    for item in mappings(kubectl.read("get", "configmaps", f"--selector={wanted}").get("items")):
+        each = RunRecord.of_object(item)
+        found.setdefault(each.run, []).append(each)
+    return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
+
+
+def read_last(kubectl: Kubectl, run: str) -> RunRecord:
+    """Return the newest record of a run, or refuse its name with the nearest that there is."""
+    if found := read_all(kubectl, run).get(run):
+        return found[-1]
+    hint = suggest(run, read_all(kubectl)) or f"packyard status --namespace={kubectl.namespace} lists the runs"
+    raise InputError(Problem(f"there is no run {run!r} in namespace {kubectl.namespace}", hint=hint))
+
+
+def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None:
+    """Store a record, or raise `ConflictError` where somebody else has just deployed the run."""
+    data = json.dumps(made.to_object(objects)).encode()
+    try:
+        kubectl.run("create", "--filename=-", data=data)
+    except ConflictError as error:
+        hint = f"packyard status {made.run} --namespace={kubectl.namespace} shows it; then try again"
+        raise ConflictError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
+
+
+def _public(item: Object) -> Object:
+    """Return an object without the data of a Secret."""
+    if (item.get("apiVersion"), item.get("kind")) != ("v1", "Secret"):
+        return item
+    return {key: value for key, value in item.items() if key not in ("data", "stringData")}

@@ -1,0 +1,118 @@
+"""A run: what one use case, with its values, is on a cluster. Its name is on all its objects and all their pods.
+
+A run is called what ``app.kubernetes.io/instance`` is on its objects, which in packages of packyard is
+``MODEL_NAME-RUN_NAME``, the beginning of all their names; where they have no such label, or several, it is called like
+the package and the directory. `LABEL` carries the name.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from packyard.bundle import record
+from packyard.bundle.record import Record, known
+from packyard.errors import InputError, Problem
+from packyard.kubernetes import pods
+from packyard.kubernetes.groups import is_cluster_scoped
+from packyard.kubernetes.lenient import mapping, text
+
+Object = dict[str, Any]
+
+#: On every object of a run and on its pods; the value is the run's name.
+LABEL = "packyard/run"
+#: The setter that tells runs of a package apart.
+SETTER = "RUN_NAME"
+_INSTANCE = "app.kubernetes.io/instance"
+#: Kubernetes' own choice for generated names: no vowels, and nothing that is easily misread.
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_LONGEST = 63  # characters of a label's value
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """The name of an object; ``namespace`` is empty for what has none."""
+
+    api_version: str = field(metadata=known(record.text))
+    kind: str = field(metadata=known(record.text))
+    namespace: str = field(metadata=known(record.text))
+    name: str = field(metadata=known(record.text))
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any], namespace: str) -> Reference:
+        """Return what names an object that is applied in ``namespace``."""
+        api_version, kind, metadata = (
+            text(item.get("apiVersion")),
+            text(item.get("kind")),
+            mapping(item.get("metadata")),
+        )
+        inside = "" if is_cluster_scoped(api_version, kind) else text(metadata.get("namespace")) or namespace
+        return cls(api_version, kind, inside, text(metadata.get("name")))
+
+    @classmethod
+    def parse(cls, value: object) -> Reference:
+        """Read a name from the JSON of a record."""
+        return Record(value).take_all(cls)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def new_word() -> str:
+    """Return a short word for a run that nobody named; it begins with a letter, as names of Services must."""
+    return secrets.choice(_ALPHABET[:20]) + "".join(secrets.choice(_ALPHABET) for _ in range(4))
+
+
+def name_of(objects: Sequence[Object], otherwise: str) -> str:
+    """Return the name of the run that objects are, made of the text ``otherwise`` where they do not say it."""
+    named = {text(mapping(mapping(item.get("metadata")).get("labels")).get(_INSTANCE)) for item in objects}
+    if len(named - {""}) == 1:
+        return max(named)
+    return re.sub(r"[^a-z0-9]+", "-", otherwise.lower()).strip("-")[:_LONGEST].strip("-") or "run"
+
+
+def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -> str:
+    """Return the namespace of a run: what its objects name, else ``namespace``.
+
+    Objects of several namespaces are not one run, and a namespace that was asked for must be theirs.
+    """
+    items = (item for item in objects if not is_cluster_scoped(text(item.get("apiVersion")), text(item.get("kind"))))
+    named = {found for item in items if (found := text(mapping(item.get("metadata")).get("namespace")))}
+    if len(named) > 1:
+        raise InputError(Problem(f"its objects are for several namespaces: {', '.join(sorted(named))}"))
+    if named and is_asked and named != {namespace}:
+        own = named.pop()
+        hint = f"packyard set DIR NAMESPACE={namespace}, or --namespace={own}"
+        raise InputError(Problem(f"its objects are for namespace {own}, not {namespace}", hint=hint))
+    return named.pop() if named else namespace
+
+
+def labelled(objects: Sequence[Object], run: str) -> list[Object]:
+    """Return copies of objects with the name of their run on them, on their pods and on the claims of those."""
+    found = copy.deepcopy(list(objects))
+    for item in found:
+        _label(item, run)
+        for each in _templates(item):
+            _label(each, run)
+    return found
+
+
+def _label(item: Object, run: str) -> None:
+    metadata = item.setdefault("metadata", {})
+    metadata["labels"] = {**(metadata.get("labels") or {}), LABEL: run}
+
+
+def _templates(item: Object) -> list[Object]:
+    """Return what the metadata of pods and claims are taken from."""
+    found: list[Object] = []
+    for pod in pods.find(item):
+        template = pod.spec if pod.is_argo else pod.template
+        if template is not None and template is not item:
+            found.append(template)
+    claims = mapping(item.get("spec")).get("volumeClaimTemplates")
+    return [*found, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]

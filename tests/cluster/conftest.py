@@ -1,0 +1,38 @@
+"""A real control plane, and packages of the catalogue that are untarred, for verbs that meet a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import real
+from controlplane.api import Api, wait
+from packyard.build.assemble import assemble
+from packyard.cluster import kubectl
+from packyard.cluster.kubectl import Kubectl
+from packyard.source import workspace
+
+
+@pytest.fixture
+def namespace(cluster: Api) -> str:
+    """A new namespace, with the account that pods have there."""
+    name = cluster.create_namespace("restricted")
+    wait(lambda: [] if cluster.list("v1", "ServiceAccount", name) else [f"no account in {name}"])
+    return name
+
+
+@pytest.fixture
+def client(cluster: Api, namespace: str) -> Kubectl:
+    """kubectl as the administrator of the control plane, held to the namespace."""
+    config = str(cluster.folder / "kubeconfig")
+    return kubectl.find(os.environ["PATH"], kubeconfig=config, namespace=namespace)
+
+
+@pytest.fixture
+def untarred(tmp_path: Path) -> Callable[[str], Path]:
+    """Call it with the name of a package of the catalogue: it is built and untarred, and its use cases are there."""
+    catalogue = workspace.read(real.REPOSITORY)
+    return lambda name: assemble(catalogue, name, "1.0.0").unpack(tmp_path) / "quickstart/mlops"
