@@ -2,8 +2,8 @@
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
 it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets and TrainJobs with their webhooks, and kwok,
-whose nodes only pretend to run pods, and give out what its objects Logs and ClusterPortForward say. What listens does
-so on 127.0.0.1, and what is written is written to FOLDER.
+whose nodes only pretend to run pods, do to them what `fates` says, and give out what its objects Logs and
+ClusterPortForward say. What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 import requests
 import yaml
 
-from controlplane import shared
+from controlplane import fates, shared
 from controlplane.api import Api, Object, wait
 from real import TOOLS
 
@@ -126,7 +126,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start_trainer(folder, programs, api, certificates)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
-    stages.write_text(yaml.safe_dump_all(_manifests("Stage")))
+    stages.write_text(yaml.safe_dump_all([*map(fates.spare, _manifests("Stage")), *fates.stages(), _EXEC]))
     port = programs.enter_context(_port())
     flags = [
         *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterPortForward"),
@@ -259,6 +259,13 @@ def _port() -> Iterator[int]:
         yield holder.getsockname()[1]
 
 
+#: Who executes a command in a pod runs it on this machine, in the folder of the service.
+_EXEC = {
+    "apiVersion": "kwok.x-k8s.io/v1alpha1",
+    "kind": "ClusterExec",
+    "metadata": {"name": "here"},
+    "spec": {"execs": [{"local": {}}]},
+}
 _SERVICES = {"bare": start_bare, "api": start_api, "controllers": start_controllers}
 
 if __name__ == "__main__":
