@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -32,6 +32,14 @@ from real import TOOLS
 KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, TRAINER, MANIFESTS = (
     TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "jobset", "trainer", "manifests")
 )
+#: An administrator whose requests, those as other users among them, stand in ``FOLDER/audit.log``.
+AUDITED = "audited"
+_AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived", "ResponseStarted"],
+    "rules": [{"level": "Metadata", "users": [AUDITED]}, {"level": "None"}],
+}
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
 _MPI_IN_HASTE = ("--controller-queue-rate-limit=1000", "--controller-queue-burst=1000")
@@ -57,17 +65,20 @@ def start_bare(folder: Path, programs: ExitStack) -> None:
     client, peer, port = (programs.enter_context(_port()) for _ in range(3))
     etcd = f"http://127.0.0.1:{client}"
     _start(programs, folder, KUBERNETES, "etcd", *_etcd_flags(data_dir, etcd, f"http://127.0.0.1:{peer}"))
-    key_file, token = folder / "service-account.key", secrets.token_hex(16)
+    key_file, tokens = folder / "service-account.key", {name: secrets.token_hex(16) for name in ("admin", AUDITED)}
     key_file.write_bytes(subprocess.run([KUBERNETES, "key"], check=True, stdout=subprocess.PIPE).stdout)
-    (folder / "tokens").write_text(f"{token},admin,admin,system:masters\n")
+    lines = [f"{token},{name},{name},system:masters\n" for name, token in tokens.items()]
+    (folder / "tokens").write_text("".join(lines))
+    (folder / "audit.yaml").write_text(json.dumps(_AUDIT))
     flags = [
         *(f"--etcd-servers={etcd}", f"--secure-port={port}", "--bind-address=127.0.0.1", "--permit-port-sharing"),
         *(f"--cert-dir={folder}", f"--token-auth-file={folder / 'tokens'}", "--authorization-mode=RBAC"),
         *(f"--service-account-key-file={key_file}", f"--service-account-signing-key-file={key_file}"),
         *("--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16"),
+        *(f"--audit-policy-file={folder / 'audit.yaml'}", f"--audit-log-path={folder / 'audit.log'}"),
     ]
     server = _start(programs, folder, KUBERNETES, "kube-apiserver", *flags)
-    _write_kubeconfig(folder, f"https://127.0.0.1:{port}", token)
+    _write_kubeconfig(folder, f"https://127.0.0.1:{port}", tokens)
     _wait("kube-apiserver", server, lambda: (folder / "apiserver.crt").exists() and Api(folder).is_ready())
 
 
@@ -93,14 +104,14 @@ def _is_established(api: Api, definition: Object) -> bool:
     return _has(api.read(definition).expect_done(), "Established")
 
 
-def _write_kubeconfig(folder: Path, server: str, token: str) -> None:
+def _write_kubeconfig(folder: Path, server: str, tokens: Mapping[str, str]) -> None:
     cluster = {"server": server, "certificate-authority": str(folder / "apiserver.crt")}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "test", "cluster": cluster}],
-        "users": [{"name": "test", "user": {"token": token}}],
-        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        "users": [{"name": name, "user": {"token": token}} for name, token in tokens.items()],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
         "current-context": "test",
     }
     (folder / "kubeconfig").write_text(json.dumps(config))
