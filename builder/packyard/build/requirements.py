@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.bundle.requirement import Requirement
-from packyard.kubernetes import pod_security, pods
+from packyard.kubernetes import held, pod_security, pods
 from packyard.kubernetes.groups import definitions
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
-from packyard.kubernetes.name_fields import ALWAYS_THERE, HOLDERS
+from packyard.kubernetes.name_fields import ALWAYS_THERE
 from packyard.kubernetes.pods import Pod
 
 
@@ -68,19 +68,6 @@ def _references(pod: Pod[Object]) -> Iterator[Requirement]:
         yield Requirement(kind="ServiceAccount", name=account)
     for secret in mappings(pod.get("imagePullSecrets")):
         yield Requirement(kind="Secret", name=text(secret.get("name")))
-    for part in (pod.spec, *pod.volumes):
-        yield from _held(part)
-
-
-def _held(value: object) -> Iterator[Requirement]:
-    """Yield a requirement for each field below ``value`` that holds the name of an object, unless it is optional."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _held(item)
-    for field, member in mapping(value).items():
-        if field in HOLDERS and isinstance(member, Mapping):
-            kind, keys = HOLDERS[field]
-            if member.get("optional") is not True:
-                yield Requirement(kind=kind, name=next(filter(None, (text(member.get(key)) for key in keys)), ""))
-        else:
-            yield from _held(member)
+    for each in held.find(pod):
+        if not each.is_optional:
+            yield Requirement(kind=each.kind, name=each.name)

@@ -61,16 +61,24 @@ _CLUSTER_SCOPED: Mapping[str, str] = {
 }
 
 
-def definitions(api_version: str, kind: str) -> list[str]:
-    """Return the names of the CustomResourceDefinitions that an object needs: ``mpijobs.kubeflow.org``."""
+def custom(api_version: str, kind: str) -> list[tuple[str, str]]:
+    """Return the custom kinds that an object needs, its own and those that are made of it, with their apiVersions."""
     named = [(api_version, kind), *_MADE_OF.get((api_version, kind), ())]
     served = (*BUILT_IN_GROUPS, *_CLIENT_SIDE_GROUPS)
-    return [
-        f"{_plural(each)}.{group_of(version)}" for version, each in named if each and group_of(version) not in served
-    ]
+    return [(version, each) for version, each in named if each and group_of(version) not in served]
 
 
-def _plural(kind: str) -> str:
+def definition(api_version: str, kind: str) -> str:
+    """Return the name of the CustomResourceDefinition of a custom kind: ``mpijobs.kubeflow.org``."""
+    return f"{resource_of(kind)}.{group_of(api_version)}"
+
+
+def definitions(api_version: str, kind: str) -> list[str]:
+    """Return the names of the CustomResourceDefinitions that an object needs."""
+    return [definition(*each) for each in custom(api_version, kind)]
+
+
+def resource_of(kind: str) -> str:
     """Return the resource name that API conventions, and so nearly all definitions, give to a kind."""
     name = kind.lower()
     if name.endswith(("s", "x", "ch", "sh")):

@@ -1,0 +1,58 @@
+"""The table of operators: what it says of versions and commands is what tests run and READMEs say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import real
+from packyard.cluster import operators
+from packyard.cluster.operators import OPERATORS, Operator
+
+README = (real.REPOSITORY / "docs/readme/50-cluster.md").read_text("utf-8")
+TESTED = [each for each in OPERATORS if each.tested]
+
+
+@pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
+def test_tested_versions_are_those_that_tests_run(operator: Operator) -> None:
+    modules = (real.REPOSITORY / "tests/tools/manifests/go.mod").read_text("utf-8")
+    pinned = dict(re.findall(r"/([a-z-]+)(?:/v\d+)? v(\S+)$", modules, re.MULTILINE))
+    names = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
+    assert pinned[names.get(operator.image, operator.image)] == operator.tested
+
+
+@pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
+def test_readmes_ask_for_the_same_versions_and_install_by_the_same_commands(operator: Operator) -> None:
+    for command in operator.install:
+        assert command in README
+    assert f"{operator.name} {operator.oldest}" in README
+
+
+def test_all_operators_have_a_command_and_no_kind_has_two() -> None:
+    named = [name for each in OPERATORS for name in each.definitions]
+    assert len(named) == len(set(named))
+    assert all(each.install for each in OPERATORS)
+    assert {operators.of(name) for name in named} == {*OPERATORS}
+
+
+@pytest.mark.parametrize(
+    ("tag", "version"),
+    [("v0.8.0", (0, 8, 0)), ("0.8", (0, 8, 0)), ("v3.7.0-rc1", (3, 7, 0)), ("latest", None), ("", None), ("v1", None)],
+)
+def test_versions_are_read_from_tags(tag: str, version: tuple[int, ...] | None) -> None:
+    assert operators.version_of(tag) == version
+
+
+def test_an_operator_is_found_by_its_image_wherever_that_comes_from() -> None:
+    (mpi,) = (each for each in OPERATORS if each.image == "mpi-operator")
+    images = ["mirror.example:5000/a/mpi-operator:0.8.0@sha256:" + "0" * 64, "example/mpi-operator-exporter:1.0", ""]
+    items = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "spec": {"template": {"spec": {"containers": [{"image": name}]}}},
+        }
+        for name in images
+    ]
+    assert operators.find(mpi, items) == [operators.Found(items[0], "0.8.0")]
