@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,18 +21,31 @@ _DEAF = re.compile(
     r"|tls handshake timeout|no such host|unexpected EOF|connection reset|http2: client connection lost"
     r"|context deadline exceeded|ServiceUnavailable|apiserver not ready"
 )
+_OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument .* for .* flag")
 _UNKNOWN_USER = re.compile(r"(?i)you must be logged in|\(Unauthorized\)|\bUnauthorized\b|getting credentials: exec")
-_FORBIDDEN = "(Forbidden)"
+#: What a user lacks; webhooks and quotas forbid too, in other words.
+_NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
+_CONFLICTS = ("AlreadyExists", "Apply failed with")
+#: Where the next error begins, of a call for several objects.
+_NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
+#: What kubectl says beside the error: of its own, and the whole value that is wrong, as Go prints it.
+_BESIDE = re.compile(
+    r"^(?:error: )?(?:Error from server(?: \(\w+\))?: )?(?:error when \w+ \"\S+\": )?"
+    r"|Invalid value: [\w.]*\{.*\}: |\nPlease review the fields above.*",
+    re.DOTALL,
+)
+_WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
 _REQUEST_TIMEOUT = "60s"
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one call of kubectl gave; ``said`` is its stderr without the log of its libraries."""
+    """What one call of kubectl gave; ``said`` is its stderr without the log of its libraries, and without warnings."""
 
     code: int
     output: bytes
     said: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +70,26 @@ class Kubectl:
 
         Raises `UnavailableError` where it does not start, the cluster does not answer, or does not know the user.
         """
-        done = _run(self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words), data)
-        if done.code and (problem := self._unavailable(done.said)):
-            raise UnavailableError(problem)
-        return done
+        return self._checked(_run(self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words), data))
+
+    def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
+        """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
+        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+            given.write(data)
+            given.seek(0)
+            with _start(command, stdin=given, stdout=subprocess.PIPE, stderr=said) as process:
+                assert process.stdout
+                try:
+                    for line in process.stdout:
+                        each(line.decode().rstrip("\n"))
+                except BaseException:
+                    process.terminate()
+                    for line in process.stdout:
+                        each(line.decode().rstrip("\n"))
+                    raise
+            said.seek(0)
+            return self._checked(_done(process.returncode, b"", said.read()))
 
     def run(self, *words: str, data: bytes = b"") -> bytes:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
@@ -70,7 +100,19 @@ class Kubectl:
 
     def read(self, *words: str, data: bytes = b"") -> Any:
         """Return what a call prints as JSON; one that prints nothing gives an empty mapping."""
-        return json.loads(self.run(*words, "--output=json", data=data) or b"{}")
+        return self.json(self.run(*words, "--output=json", data=data))
+
+    def json(self, output: bytes) -> Any:
+        """Return what a call printed as JSON; nothing gives an empty mapping."""
+        try:
+            return json.loads(output or b"{}")
+        except ValueError as error:
+            raise UnavailableError(Problem(f"{self.program} gives no JSON: {error}")) from error
+
+    def who(self) -> str:
+        """Return the name by which the server knows the user; of an old server the name in kubeconfig."""
+        done = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
+        return self.user if done.code else done.output.decode()
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
@@ -79,15 +121,32 @@ class Kubectl:
         except OSError as error:
             raise UnavailableError(Problem(f"{self.program}: {error.strerror}")) from error
 
-    def refusal(self, said: str) -> PackyardError:
-        """Return the error for what kubectl said as it failed: a line is a problem."""
-        lines = [line for line in said.splitlines() if line.strip()] or ["kubectl failed and gave no reason"]
-        if _FORBIDDEN in said:
+    def refusal(self, said: str, about: Sequence[str] = ()) -> PackyardError:
+        """Return the error for what kubectl said as it failed.
+
+        ``about`` are the objects that it failed with, in their order: an error that does not name its own is given the
+        name.
+        """
+        errors = split(said) or ["kubectl failed and gave no reason"]
+        if len(errors) == len(about):
+            errors = [
+                text if f'"{name.split()[-1]}"' in text else f"{name}: {text}"
+                for name, text in zip(about, errors, strict=True)
+            ]
+        if _OLD.search(said):
+            hint = "packyard needs kubectl 1.24 or newer: https://kubernetes.io/docs/tasks/tools"
+            return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
+        if _NO_RIGHT.search(said):
             hint = f"packyard roles prints what a user needs; ask the administrator of namespace {self.namespace}"
-            return UnavailableError(*(Problem(line, hint=hint) for line in lines))
-        if "AlreadyExists" in said or "Apply failed with" in said:
-            return ConflictError(*lines)
-        return InputError(*lines)
+            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=hint))
+        if any(text in said for text in _CONFLICTS):
+            return ConflictError(*errors)
+        return InputError(*errors)
+
+    def _checked(self, done: Done) -> Done:
+        if done.code and (problem := self._unavailable(done.said)):
+            raise UnavailableError(problem)
+        return done
 
     def _unavailable(self, said: str) -> Problem | None:
         if _UNKNOWN_USER.search(said):
@@ -125,9 +184,28 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     )
 
 
+def split(said: str) -> list[str]:
+    """Return each error that kubectl tells, without what it says beside."""
+    return [text for each in _NEXT.split(said) if (text := _BESIDE.sub("", each).strip())]
+
+
 def _run(command: Sequence[str], data: bytes = b"") -> Done:
+    with _start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            output, said = process.communicate(data)
+        except BaseException:
+            process.kill()
+            raise
+    return _done(process.returncode, output, said)
+
+
+def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
     try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False)
+        return subprocess.Popen(command, **streams)
     except OSError as error:
         raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
-    return Done(done.returncode, done.stdout, _LOG.sub("", done.stderr.decode("utf-8", "replace")).strip())
+
+
+def _done(code: int, output: bytes, stderr: bytes) -> Done:
+    said = _LOG.sub("", stderr.decode("utf-8", "replace"))
+    return Done(code, output, _WARNING.sub("", said).strip(), tuple(_WARNING.findall(said)))

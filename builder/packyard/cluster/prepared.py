@@ -31,7 +31,8 @@ _SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIV
 class Prepared:
     """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
 
-    ``values`` are those that somebody set, without secrets. A directory of no package has an empty ``package``.
+    ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
+    has an empty ``package``.
     """
 
     directory: Path
@@ -42,6 +43,7 @@ class Prepared:
     use_case: str
     values: Mapping[str, str]
     options: Sequence[str]
+    setters: frozenset[str] = frozenset()
 
     @property
     def run(self) -> str:
@@ -69,6 +71,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         use_case=os.path.relpath(os.path.realpath(directory), root) if manifest else "",
         values={each.name: each.shown for each in setters if each.is_set and not _SECRET.search(each.name)},
         options=options,
+        setters=frozenset(each.name for each in setters),
     )
 
 

@@ -16,7 +16,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ class RunRecord:
     def to_object(self, objects: Sequence[Object]) -> Object:
         """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
         document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
-        packed = gzip.compress(json.dumps([_public(item) for item in objects]).encode(), mtime=0)
+        packed = gzip.compress(json.dumps([public(item) for item in objects]).encode(), mtime=0)
         data, applied = record.to_bytes(document).decode(), base64.b64encode(packed).decode()
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
@@ -111,12 +111,31 @@ def read_all(kubectl: Kubectl, run: str = "") -> dict[str, list[RunRecord]]:
     return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
 
 
-def read_last(kubectl: Kubectl, run: str) -> RunRecord:
-    """Return the newest record of a run, or refuse its name with the nearest that there is."""
+def read_run(kubectl: Kubectl, run: str) -> list[RunRecord]:
+    """Return the records of a run, the oldest first, or refuse its name with the nearest that there is."""
     if found := read_all(kubectl, run).get(run):
-        return found[-1]
-    hint = suggest(run, read_all(kubectl)) or f"packyard status --namespace={kubectl.namespace} lists the runs"
-    raise InputError(Problem(f"there is no run {run!r} in namespace {kubectl.namespace}", hint=hint))
+        return found
+    raise InputError(missing(kubectl, run, read_all(kubectl)))
+
+
+def read_last(kubectl: Kubectl, run: str) -> RunRecord:
+    """Return the newest record of a run, or refuse its name as `read_run` does."""
+    return read_run(kubectl, run)[-1]
+
+
+def missing(kubectl: Kubectl, run: str, known: Iterable[str]) -> Problem:
+    """Describe a name that no run has, with the nearest of those that are ``known``."""
+    hint = suggest(run, known) or f"packyard status --namespace={kubectl.namespace} lists the runs"
+    return Problem(f"there is no run {run!r} in namespace {kubectl.namespace}", hint=hint)
+
+
+def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield what was set or enabled otherwise: a name with what it was and is, None where it was not set."""
+    for name in sorted({*before.values, *after.values}):
+        if before.values.get(name) != after.values.get(name):
+            yield name, before.values.get(name), after.values.get(name)
+    for option in sorted({*before.options} ^ {*after.options}):
+        yield f"option {option}", *((None, "enabled") if option in after.options else ("enabled", None))
 
 
 def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None:
@@ -129,8 +148,8 @@ def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None
         raise ConflictError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
 
 
-def _public(item: Object) -> Object:
-    """Return an object without the data of a Secret."""
+def public(item: Object) -> Object:
+    """Return an object as it is recorded: without the data of a Secret."""
     if (item.get("apiVersion"), item.get("kind")) != ("v1", "Secret"):
         return item
     return {key: value for key, value in item.items() if key not in ("data", "stringData")}

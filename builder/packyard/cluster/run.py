@@ -19,12 +19,15 @@ from packyard.bundle.record import Record, known
 from packyard.errors import InputError, Problem
 from packyard.kubernetes import pods
 from packyard.kubernetes.groups import is_cluster_scoped
+from packyard.kubernetes.kinds import Kind, group_of
 from packyard.kubernetes.lenient import mapping, text
 
 Object = dict[str, Any]
 
 #: On every object of a run and on its pods; the value is the run's name.
 LABEL = "packyard/run"
+#: On objects of a run that have no namespace: where the run is.
+NAMESPACE = "packyard/namespace"
 #: The setter that tells runs of a package apart.
 SETTER = "RUN_NAME"
 _INSTANCE = "app.kubernetes.io/instance"
@@ -59,6 +62,11 @@ class Reference:
         """Read a name from the JSON of a record."""
         return Record(value).take_all(cls)
 
+    @property
+    def group_kind(self) -> Kind:
+        """Group and kind."""
+        return group_of(self.api_version), self.kind
+
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
 
@@ -92,19 +100,30 @@ def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -
     return named.pop() if named else namespace
 
 
-def labelled(objects: Sequence[Object], run: str) -> list[Object]:
-    """Return copies of objects with the name of their run on them, on their pods and on the claims of those."""
+def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[Object]:
+    """Return copies of objects with the name of their run on them, on their pods and on the claims of those.
+
+    Objects without a namespace are labelled with that of the run as well.
+    """
     found = copy.deepcopy(list(objects))
     for item in found:
-        _label(item, run)
+        _label(item, {LABEL: run})
+        if namespace and is_cluster_scoped(text(item.get("apiVersion")), text(item.get("kind"))):
+            _label(item, {NAMESPACE: namespace})
         for each in _templates(item):
-            _label(each, run)
+            _label(each, {LABEL: run})
     return found
 
 
-def _label(item: Object, run: str) -> None:
+def is_of(item: Mapping[str, Any], run: str, namespace: str) -> bool:
+    """Say whether an object bears the name of a run in a namespace."""
+    labels = mapping(mapping(item.get("metadata")).get("labels"))
+    return labels.get(LABEL) == run and labels.get(NAMESPACE, namespace) == namespace
+
+
+def _label(item: Object, labels: Mapping[str, str]) -> None:
     metadata = item.setdefault("metadata", {})
-    metadata["labels"] = {**(metadata.get("labels") or {}), LABEL: run}
+    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
 
 
 def _templates(item: Object) -> list[Object]:
