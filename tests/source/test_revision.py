@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.errors import InputError
+from packyard.errors import InputError, UnavailableError
 from packyard.source import revision
 from packyard.source.revision import Revision, _public
 
@@ -118,12 +118,105 @@ def test_knows_which_commits_it_has(root_dir: Path, tmp_path: Path) -> None:
             revision.check_out(root_dir, text, tmp_path)
 
 
-def test_runs_no_program_that_the_repository_names(root_dir: Path, tmp_path: Path) -> None:
-    hook = tmp_path / "hook"
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-    hook.chmod(0o755)
-    _git(root_dir, "config", "core.fsmonitor", str(hook))
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    """A program that tells that it ran, by a file `ran`."""
+    file = tmp_path / "program"
+    file.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def _look_at_all(root_dir: Path, tmp_path: Path) -> str:
+    """Ask git for everything, and return a file as it is at HEAD."""
+    found = revision.find(root_dir)
+    assert found and found.is_dirty(INPUTS)  # so that its bytes were read
+    assert revision.has_changes(root_dir)
+    (tmp_path / "old").mkdir()
+    return (revision.check_out(root_dir, found.commit, tmp_path / "old") / INPUTS[1]).read_text()
+
+
+def _filter(root_dir: Path, name: str, program: str, *where: str) -> None:
+    """Let every file go through a program."""
+    for way in ("clean", "smudge"):
+        _git(root_dir, "config", *where, f"filter.{name}.{way}", program)
+    _git(root_dir, "config", *where, f"filter.{name}.required", "true")
+    (root_dir / ".gitattributes").write_text(f"*.yaml filter={name}\n")
+    (root_dir / INPUTS[1]).write_text("changed, and as long"[: len(INPUTS[1])].ljust(len(INPUTS[1])))
+
+
+@pytest.mark.parametrize("name", ["lfs", "a=b", "a.B"])
+def test_runs_no_filter_of_the_repository(root_dir: Path, tmp_path: Path, program: str, name: str) -> None:
+    _filter(root_dir, name, program)
+    assert _look_at_all(root_dir, tmp_path) == INPUTS[1]
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("where", ["included", "worktree", "process"])
+def test_runs_no_filter_of_the_repository_wherever_it_names_it(
+    root_dir: Path, tmp_path: Path, program: str, where: str
+) -> None:
+    _git(root_dir, "config", "extensions.worktreeConfig", "true")
+    _git(root_dir, "config", "include.path", "more")
+    more = str(root_dir.parent / ".git/more")
+    _filter(root_dir, "x", program, *(["--file", more] if where == "included" else ["--worktree"]))
+    if where == "process":
+        _git(root_dir, "config", "filter.x.process", program)
+    assert _look_at_all(root_dir, tmp_path) == INPUTS[1]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_runs_no_filter_of_a_submodule(root_dir: Path, tmp_path: Path, program: str) -> None:
+    inner = root_dir / "inner"
+    _git(root_dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root_dir.parent), "inner")
+    _git(root_dir, "commit", "-qm", "inner")
+    _filter(inner / "zoo", "x", program)
     _find(root_dir)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_filters_of_the_user_run(
+    root_dir: Path, tmp_path: Path, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    _filter(root_dir, "lfs", program, "--file", str(tmp_path / "home/.gitconfig"))
+    assert _look_at_all(root_dir, tmp_path) == INPUTS[1]
+    assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("key", ["core.fsmonitor", "core.hooksPath"])
+def test_runs_no_program_that_the_repository_names(root_dir: Path, tmp_path: Path, program: str, key: str) -> None:
+    for hook in ("post-index-change", "post-checkout"):
+        (tmp_path / hook).symlink_to(program)
+    _git(root_dir, "config", key, program if key == "core.fsmonitor" else str(tmp_path))
+    (root_dir / INPUTS[1]).write_text("changed")
+    _look_at_all(root_dir, tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_bare_repository_among_the_sources_is_none(root_dir: Path, tmp_path: Path, program: str) -> None:
+    """Anybody can commit one, with a configuration of its own."""
+    inner = root_dir / "inner"
+    _git(root_dir, "clone", "-q", "--bare", str(root_dir.parent), str(inner))
+    for key, value in {"core.bare": "false", "core.worktree": ".", "core.fsmonitor": program}.items():
+        _git(inner, "config", key, value)
+    assert revision.find(inner) is None
+    assert not (tmp_path / "ran").exists()
+
+
+def test_fetches_nothing_for_a_partial_clone(root_dir: Path, tmp_path: Path) -> None:
+    commit = _git(root_dir, "rev-parse", "HEAD")
+    (root_dir / INPUTS[1]).write_text("newer")
+    _git(root_dir, "commit", "-qam", "newer")
+    _git(root_dir, "config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    _git(tmp_path, "clone", "-q", "--filter=blob:none", root_dir.parent.as_uri(), str(clone))
+    _git(clone, "config", "protocol.ext.allow", "always")
+    _git(clone, "config", "remote.origin.url", f"ext::touch {tmp_path}/ran")
+    (tmp_path / "old").mkdir()
+    with pytest.raises(UnavailableError, match="git fetch --refetch --no-filter"):
+        revision.check_out(clone / "zoo", commit, tmp_path / "old")
     assert not (tmp_path / "ran").exists()
 
 

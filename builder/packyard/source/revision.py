@@ -17,7 +17,9 @@ from packyard.errors import InputError, Problem, UnavailableError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _SCP = re.compile(r"([\w.-]+@)?([\w.-]+):(?!/)([\w./~-]+)")
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")  # what a repository may have git run
+#: What a repository may have git run, but for filters; ``explicit``: no bare repository among the sources.
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit")
+_NOTHING = "PACKYARD_NOTHING"  # an empty variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,7 @@ def find(root_dir: Path) -> Revision | None:
     if not _COMMIT.fullmatch(commit):
         return None
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
-    words = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--", ".")
-    tokens = iter(_ask(root_dir, *words).split("\0"))
+    tokens = iter(_status(root_dir, "-z", "--untracked-files=all", "--ignored=matching").split("\0"))
     changed, removed = set(), False
     for token in filter(None, tokens):
         state, path = token[:2], token[3:]
@@ -96,7 +97,7 @@ def parting(root_dir: Path, name: str) -> str:
 
 def has_changes(root_dir: Path) -> bool:
     """Return whether files below a folder differ from HEAD, or are not known to git."""
-    return bool(_ask(root_dir, "status", "--porcelain", "--", "."))
+    return bool(_status(root_dir))
 
 
 def _commit(root_dir: Path, name: str) -> str:
@@ -106,17 +107,38 @@ def _commit(root_dir: Path, name: str) -> str:
 
 
 def check_out(root_dir: Path, commit: str, into: Path) -> Path:
-    """Write the sources of a folder as they were at a commit into an empty folder, and return their root."""
+    """Write the sources of a folder as they were at a commit into an empty folder, and return their root.
+
+    As in a checkout, lines end as attributes say. Files of Git LFS are its pointers, unless the user's own
+    configuration, and not that of the repository, has its filter.
+    """
     if not _COMMIT.fullmatch(commit):
         raise InputError(f"{commit[:80]!r} is not a commit")
     top = _ask(root_dir, "rev-parse", "--show-toplevel").rstrip("\n")
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
     for words in (("read-tree", commit), ("checkout-index", "--all", f"--prefix={into}/tree/")):
-        done = git(Path(top), *words, GIT_INDEX_FILE=str(into / "index"))
+        done = git(Path(top), *_unfiltered(root_dir), *words, GIT_INDEX_FILE=str(into / "index"))
         if done.returncode:
-            reason = done.stderr.decode("utf-8", "replace").strip()
-            raise UnavailableError(Problem(f"git {words[0]}: {reason}", file=str(root_dir)))
+            is_partial = _ask(root_dir, "config", "--get-regexp", r"^remote\..*\.promisor$")
+            hint = "git fetch --refetch --no-filter fetches what a partial clone lacks" if is_partial else ""
+            raise UnavailableError(Problem(f"git {words[0]}: {_reason(done)}", file=str(root_dir), hint=hint))
     return into / "tree" / folder
+
+
+def _status(root_dir: Path, *words: str) -> str:
+    """Return what differs from HEAD below a folder; of a submodule git would ask another configuration."""
+    return _ask(root_dir, *_unfiltered(root_dir), "status", "--porcelain", "--ignore-submodules=all", *words, "--", ".")
+
+
+def _unfiltered(root_dir: Path) -> list[str]:
+    """Return the options without which git would run the filters that the configuration of a repository names."""
+    words = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
+    done = git(root_dir, *words)
+    if done.returncode not in (0, 1):  # found, and none
+        raise UnavailableError(Problem(f"git config: {_reason(done)}", file=str(root_dir)))
+    told = os.fsdecode(done.stdout).split("\0")
+    names = {name for scope, name in zip(told[::2], told[1::2], strict=False) if scope in ("local", "worktree")}
+    return [f"--config-env={name}={_NOTHING}" for name in sorted(names)]  # `-c` ends a name at its first "="
 
 
 def _public(url: str) -> str:
@@ -143,10 +165,17 @@ def _ask(root_dir: Path, *words: str) -> str:
     return "" if done.returncode else os.fsdecode(done.stdout)
 
 
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    return done.stderr.decode("utf-8", "replace").strip()
+
+
 def git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, without what a repository may have it run; ``changes`` are of the environment."""
+    """Run git in a folder, without what a repository may have it run; ``changes`` are of the environment.
+
+    Nothing is fetched: a partial clone would, by a program or an address that the repository names.
+    """
     command = ["git", "-C", str(root_dir), *_QUIET, *words]
-    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", **changes}
+    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", _NOTHING: "", **changes}
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
     except OSError as error:
