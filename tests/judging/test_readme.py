@@ -34,3 +34,13 @@ def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, mon
     os.mkfifo(tmp_path / "never")
     said = readme.run(Block("cat never | cat; true", 1), tmp_path, programs, os.environ)
     assert said == "takes longer than 0.5 seconds"
+
+
+@pytest.mark.parametrize("where", ["file", "/dev/null", "/dev/stderr"])
+def test_what_a_command_writes_is_bounded(
+    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(readme, "_WRITTEN", 100_000)
+    block = Block(f"head -c 1000000 /dev/zero >{where}; false", 1)
+    said = readme.run(block, tmp_path, programs, os.environ)
+    assert said == ("a command failed" if where == "/dev/null" else "writes more than 100000 bytes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,10 +16,10 @@ from packyard.source import repository
 from packyard.source.library_entry import Entry
 
 
-def git(folder: Path, *words: object) -> str:
+def git(folder: Path, *words: object, given: str = "") -> str:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
     command = (real.program("git"), "-C", folder, *identity, *map(str, words))
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, input=given).stdout.strip()
 
 
 def commit(folder: Path) -> str:
@@ -134,3 +135,47 @@ def test_a_server_that_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pyt
     fetched = [line for line in (tmp_path / "said").read_text().splitlines() if " fetch " in line]
     assert len(fetched) == 2
     assert all("http.lowSpeedLimit=1000 -c http.lowSpeedTime=60" in line for line in fetched)
+
+
+def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetch: str) -> None:
+    """Let git fetch by other commands."""
+    file = tmp_path / "git"
+    file.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) {fetch} ;; esac\nexec {real.program("git")} "$@"\n')
+    file.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+
+def test_a_server_that_ends_nothing_is_not_waited_for_over_any_protocol(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ssh: a program below git waits, and holds its streams."""
+    at = commit(parts)
+    os.mkfifo(tmp_path / "never")
+    _stand_in(tmp_path, monkeypatch, f"cat <>{tmp_path}/never | cat")
+    monkeypatch.setattr(repository, "_SECONDS", 0.5)
+    assert refusal(parts, at).endswith(": git takes longer than 0.5 seconds")
+    with pytest.raises(OSError, match="No such device"):  # nobody reads it any more
+        os.open(tmp_path / "never", os.O_WRONLY | os.O_NONBLOCK)
+
+
+@pytest.mark.parametrize("where", ["repository.git/pack", "/dev/stdout", "/dev/stderr"])
+def test_a_server_that_sends_without_end_is_not_heard_to_the_end(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    at = commit(parts)
+    _stand_in(tmp_path, monkeypatch, f"yes >>{where}")
+    monkeypatch.setattr(repository._git, "__kwdefaults__", {"data": b"", "most": 100_000})
+    assert refusal(parts, at).endswith(": git writes more than 100000 bytes")
+
+
+def test_trees_that_hold_trees_are_not_listed_without_end(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few hundred bytes can name millions of files."""
+    commit(parts)
+    tree = git(parts, "rev-parse", "HEAD:bases")
+    for _ in range(6):
+        tree = git(parts, "mktree", given="".join(f"040000 tree {tree}\t{name}\n" for name in "0123456789"))
+    top = git(parts, "mktree", given=f"040000 tree {tree}\tbases\n")
+    at = git(parts, "commit-tree", "-m", "x", top)
+    git(parts, "branch", "bomb", at)
+    monkeypatch.setattr(repository, "_LISTED", 1_000_000)
+    assert "git writes more than 1000000 bytes" in refusal(parts, at)

@@ -130,7 +130,8 @@ def program(tmp_path: Path) -> str:
 def _look_at_all(root_dir: Path, tmp_path: Path) -> str:
     """Ask git for everything, and return a file as it is at HEAD."""
     found = revision.find(root_dir)
-    assert found and found.is_dirty(INPUTS)  # so that its bytes were read
+    assert found
+    assert found.is_dirty(INPUTS)
     assert revision.has_changes(root_dir)
     (tmp_path / "old").mkdir()
     return (revision.check_out(root_dir, found.commit, tmp_path / "old") / INPUTS[1]).read_text()

@@ -10,22 +10,20 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL
 
+from packyard.errors import UnavailableError
 from packyard.judging import script
 from packyard.render.programs import Program
+from packyard.work import process
 
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+)(?:sh|bash|shell)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 _TIMEOUT = 300  # seconds for a block
-_MOST = 10_000  # bytes of what a block says
+_WRITTEN = 256 * 1024**2  # bytes that it may write
+_MOST = 10_000  # bytes of what it says
 _KEPT = ("LANG", "LC_ALL", "TMPDIR", "PYTHONPATH")
 
 _PACKYARD = """\
@@ -75,21 +73,11 @@ def run(block: Block, parent_dir: Path, programs_dir: Path, environment: Mapping
     command = ["sh", "-e", "-c", script.script(block.text)]
     path = f"{programs_dir}:{environment.get('PATH', os.defpath)}"
     env = {name: environment[name] for name in _KEPT if name in environment} | {"PATH": path, "HOME": str(parent_dir)}
-    with (
-        tempfile.TemporaryFile() as said,
-        subprocess.Popen(
-            command, cwd=parent_dir, env=env, stdin=DEVNULL, stdout=DEVNULL, stderr=said, start_new_session=True
-        ) as shell,
-    ):
-        try:
-            code = shell.wait(_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            return f"takes longer than {_TIMEOUT} seconds"
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(shell.pid, signal.SIGKILL)  # and what the shell started
-        said.seek(0)
-        return said.read(_MOST).decode("utf-8", "replace").strip() or "a command failed" if code else ""
+    try:
+        done = process.run(command, folder=parent_dir, env=env, seconds=_TIMEOUT, most=_WRITTEN)
+    except UnavailableError as error:
+        return str(error)
+    return done.said[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if done.code else ""
 
 
 def stand_ins(folder: Path, program: Program | None) -> Path:

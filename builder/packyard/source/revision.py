@@ -170,13 +170,22 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, without what a repository may have it run; ``changes`` are of the environment.
-
-    Nothing is fetched: a partial clone would, by a program or an address that the repository names.
-    """
-    command = ["git", "-C", str(root_dir), *_QUIET, *words]
-    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", _NOTHING: "", **changes}
+    """Run git in a folder, as `command` and `environment` say."""
+    asked, env = command(root_dir, *words), environment(**changes)
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
+        return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
     except OSError as error:
         raise UnavailableError(f"git: {error.strerror or error}") from error
+
+
+def command(root_dir: Path, *words: str) -> list[str]:
+    """Return the words that call git in a folder, without what a repository may have it run."""
+    return ["git", "-C", str(root_dir), *_QUIET, *words]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the environment of git, with changes.
+
+    Nothing is fetched: a partial clone would, by a program or from an address that its configuration names.
+    """
+    return {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", _NOTHING: "", **changes}
