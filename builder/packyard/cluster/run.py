@@ -127,11 +127,11 @@ def _label(item: Object, labels: Mapping[str, str]) -> None:
 
 
 def _templates(item: Object) -> list[Object]:
-    """Return what the metadata of pods and claims are taken from."""
+    """Return what the metadata of pods and claims are taken from, and of Jobs and JobSets that pods are made of."""
     found: list[Object] = []
     for pod in pods.find(item):
-        template = pod.spec if pod.is_argo else pod.template
-        if template is not None and template is not item:
-            found.append(template)
+        if pod.is_argo:
+            found.append(pod.spec)
+        found += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
     claims = mapping(item.get("spec")).get("volumeClaimTemplates")
     return [*found, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]

@@ -1,0 +1,103 @@
+"""One look at the runs of a namespace: as many requests as there are kinds of objects, however many runs there are.
+
+kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object of every run, in one call of kubectl
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.record import NUMBER, RunRecord
+from packyard.cluster.run import LABEL, Reference
+from packyard.kubernetes import roles
+from packyard.kubernetes.groups import definition
+from packyard.kubernetes.kinds import group_of
+from packyard.kubernetes.lenient import Object, mapping, mappings, text
+
+#: An object by what it is: group, kind, name.
+Key = tuple[str, str, str]
+
+_UNSERVED = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+_FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): (\S+) is forbidden:", re.MULTILINE)
+_POD = ("v1", "Pod")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The objects of each run, and the resources that may not be read: ``jobs.batch``."""
+
+    objects: Mapping[str, Mapping[Key, Object]]
+    forbidden: frozenset[str]
+
+    def is_missing(self, run: str, each: Reference) -> bool:
+        """Say whether an object of a run is not there."""
+        return key_of(each) not in self.objects.get(run, {}) and not self.is_unread(each)
+
+    def is_unread(self, each: Reference) -> bool:
+        """Say whether nothing can be said of an object, as its kind may not be read."""
+        return _resource(each.api_version, each.kind) in self.forbidden
+
+
+def key_of(each: Reference) -> Key:
+    """Return what names an object whatever version it is read in."""
+    return group_of(each.api_version), each.kind, each.name
+
+
+def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
+    """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
+    kinds = sorted({_POD, *_kinds(records.values())})
+    runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
+    while True:
+        asked = ",".join(f"{kind}.{_dotted(version)}" for version, kind in kinds)
+        flags = ("--chunk-size=0", "--ignore-not-found", "--output=json")
+        done = kubectl.call("get", asked, f"--selector={runs},!{NUMBER}", *flags)
+        unserved = _UNSERVED.search(done.said)
+        left = [each for each in kinds if not unserved or each[1] != unserved[1]]
+        if not done.code or len(left) == len(kinds):
+            break
+        kinds = left
+    forbidden = frozenset(_FORBIDDEN.findall(done.said))
+    if done.code and (not forbidden or _resource(*_POD) in forbidden):
+        raise kubectl.refusal(done.said)
+    found: dict[str, dict[Key, Object]] = {}
+    for item in mappings(mapping(json.loads(done.output or b"{}")).get("items")):
+        labels = mapping(mapping(item.get("metadata")).get("labels"))
+        group, kind = roles.kind_of(item)
+        found.setdefault(text(labels.get(LABEL)), {})[group, kind, roles.name_of(item)] = item
+    return Seen(found, forbidden)
+
+
+def events(kubectl: Kubectl, *, warnings: bool = False) -> Sequence[Object]:
+    """Return the events of a namespace, or its warnings, the newest last."""
+    chosen = ("--field-selector=type=Warning",) if warnings else ()
+    found = kubectl.read("get", "events", *chosen, "--chunk-size=0")
+    return sorted(mappings(mapping(found).get("items")), key=time_of)
+
+
+def time_of(event: Object) -> str:
+    """Return when an event was seen last."""
+    made = mapping(event.get("metadata")).get("creationTimestamp")
+    series = mapping(event.get("series")).get("lastObservedTime")
+    return next(filter(None, map(text, (series, event.get("lastTimestamp"), event.get("eventTime"), made))), "")
+
+
+def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
+    for record in records:
+        for each in record.objects:
+            yield each.api_version, each.kind
+            yield from roles.made_of((group_of(each.api_version), each.kind))
+
+
+def _resource(api_version: str, kind: str) -> str:
+    """Return what messages of a server call the objects of a kind: ``jobs.batch``, ``pods``."""
+    return definition(api_version, kind).removesuffix(".")
+
+
+def _dotted(api_version: str) -> str:
+    """Return an apiVersion as kubectl has it behind a kind: ``v1.batch``."""
+    group, _, version = api_version.rpartition("/")
+    return f"{version}.{group}"
