@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import real
-from controlplane.api import Api, wait
+from cluster import patients
+from controlplane.api import Api, Object, wait
 from packyard.build.assemble import assemble
 from packyard.cluster import kubectl
 from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.operators import OPERATORS
 from packyard.source import workspace
 
 
@@ -36,3 +38,18 @@ def untarred(tmp_path: Path) -> Callable[[str], Path]:
     """Call it with the name of a package of the catalogue: it is built and untarred, and its use cases are there."""
     catalogue = workspace.read(real.REPOSITORY)
     return lambda name: assemble(catalogue, name, "1.0.0").unpack(tmp_path) / "quickstart/mlops"
+
+
+@pytest.fixture
+def operated(cluster: Api) -> Api:
+    """The cluster with a Deployment for each operator, which does nothing: the operators are processes."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}
+    for item in (namespace, *(patients.running(each, each.tested) for each in OPERATORS if each.tested)):
+        answer = cluster.create(item, "operators")
+        assert answer.status in (201, 409), answer.refusal
+    wait(lambda: [str(item) for item in cluster.list("apps/v1", "Deployment", "operators") if not _is_up(item)])
+    return cluster
+
+
+def _is_up(item: Object) -> bool:
+    return bool(item["status"].get("availableReplicas"))

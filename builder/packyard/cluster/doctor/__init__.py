@@ -12,7 +12,7 @@ from functools import reduce
 from operator import or_
 from shlex import quote
 
-from packyard.cluster.doctor import apis, facts, namespaces, references, storage
+from packyard.cluster.doctor import apis, facts, limits, namespaces, nodes, queues, references, storage, volumes
 from packyard.cluster.doctor.facts import Facts, Questions, UnreadError
 from packyard.cluster.doctor.finding import Finding, unknown
 from packyard.cluster.kubectl import Kubectl
@@ -21,7 +21,7 @@ from packyard.kubernetes.lenient import Object
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class Check:
     """``about`` names what stays unknown where the facts may not be read."""
 
     about: str
@@ -29,47 +29,59 @@ class _Check:
     judge: Callable[[Sequence[Object], Facts], Iterator[Finding]]
 
 
-_NAMESPACE = _Check("the namespace", lambda _: Questions(), namespaces.admits)
-_CLAIMS = _Check("claims", storage.ask_claims, storage.claims)
-_REFERENCES = _Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there)
-_PULLING = _Check("Secrets for registries", references.ask_held, references.pulling)
-#: The part that deploying begins with.
-_QUICK = (
-    _NAMESPACE,
-    _Check("kinds", apis.ask_versions, apis.served),
-    _CLAIMS,
-    _REFERENCES,
-    _PULLING,
+_NAMESPACE = Check("the namespace", lambda _: Questions(), namespaces.admits)
+_NAMED = (
+    Check("claims", storage.ask_claims, storage.claims),
+    Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there),
+    Check("Secrets for registries", references.ask_held, references.pulling),
 )
+#: The part that deploying begins with.
+_QUICK = (_NAMESPACE, Check("kinds", apis.ask_versions, apis.served), *_NAMED)
 _ALL = (
     _NAMESPACE,
-    _Check("kinds", apis.ask_served, apis.served),
-    _Check("operators", apis.ask_operators, apis.operated),
-    _CLAIMS,
-    _REFERENCES,
-    _PULLING,
-    _Check("classes and Services", references.ask_classes, references.classes),
+    Check("kinds", apis.ask_served, apis.served),
+    Check("operators", apis.ask_operators, apis.operated),
+    Check("queues", queues.ask, queues.active),
+    *_NAMED,
+    Check("classes and Services", references.ask_classes, references.classes),
+    Check("volumes of claims", storage.ask_classes, storage.bound),
+    Check("access to claims", storage.ask_claims, storage.mountable),
+    Check("new claims", volumes.ask, volumes.bindable),
+    Check("new volumes", volumes.ask, volumes.own),
+    Check("drivers of volumes", volumes.ask, volumes.drivers),
+    Check("NFS servers", lambda _: Questions(), volumes.exports),
+    Check("quotas", limits.ask, limits.quotas),
+    Check("limits", limits.ask, limits.ranges),
+    Check("nodes", nodes.ask, nodes.fit),
 )
 
 
 def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
-    """Return what would keep a run from starting, as far as two calls of kubectl can tell: errors and unknowns."""
-    return [each for each in _examine(kubectl, prepared, _QUICK) if each.severity != "passed"]
+    """Return what would keep a run from starting, as far as two calls of kubectl can tell, and what cannot be seen."""
+    return [each for each in _examine(kubectl, prepared.objects, _QUICK) if each.severity != "passed"]
 
 
 def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
     """Return the answer to every question, also of those that passed."""
-    return _examine(kubectl, prepared, _ALL)
+    return _examine(kubectl, prepared.objects, _ALL)
 
 
-def _examine(kubectl: Kubectl, prepared: Prepared, checks: Sequence[_Check]) -> list[Finding]:
-    objects = prepared.objects
-    known = facts.read(kubectl, reduce(or_, (each.ask(objects) for each in checks)))
-    found = [finding for each in checks for finding in _judge(each, objects, known)]
+def _examine(kubectl: Kubectl, objects: Sequence[Object], checks: Sequence[Check]) -> list[Finding]:
+    found = judge(objects, facts.read(kubectl, questions(objects, checks)), checks)
     return [replace(each, fix=_located(each.fix, kubectl)) for each in found]
 
 
-def _judge(check: _Check, objects: Sequence[Object], known: Facts) -> Iterator[Finding]:
+def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:
+    """Return all that checks ask of a cluster for objects."""
+    return reduce(or_, (each.ask(objects) for each in checks))
+
+
+def judge(objects: Sequence[Object], known: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
+    """Return what the facts mean for objects."""
+    return [finding for each in checks for finding in _findings(each, objects, known)]
+
+
+def _findings(check: Check, objects: Sequence[Object], known: Facts) -> Iterator[Finding]:
     try:
         yield from check.judge(objects, known)
     except UnreadError as error:
@@ -78,5 +90,4 @@ def _judge(check: _Check, objects: Sequence[Object], known: Facts) -> Iterator[F
 
 def _located(fix: str, kubectl: Kubectl) -> str:
     """Return a command that means the cluster of the findings, whatever context is the current one."""
-    flags = " ".join(map(quote, kubectl.flags))
-    return fix.replace("kubectl ", f"kubectl {flags} ")
+    return fix.replace("kubectl ", f"kubectl {' '.join(map(quote, kubectl.flags))} ")

@@ -24,6 +24,8 @@ Name = tuple[str, str]
 
 #: What a line of kubectl says that the user may not read; the group is the resource.
 _FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "[^"]*"[^\n]*')
+#: What kubectl says of a resource that the cluster does not know.
+_NOT_SERVED = "the server doesn't have a resource type"
 #: Calls of kubectl at once.
 _AT_ONCE = 4
 _REVIEW = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
@@ -37,11 +39,13 @@ class UnreadError(UnavailableError):
 class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
-    The kinds are Kubernetes' own. The namespace itself is always read. ``groups`` asks which groups are served in which
-    versions, ``apis`` which kinds these apiVersions have, and ``rights`` what the user may do in the namespace.
+    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. The namespace itself is always
+    read. ``groups`` asks which groups are served in which versions, ``apis`` which kinds these apiVersions have, and
+    ``rights`` what the user may do in the namespace.
     """
 
     named: frozenset[Name] = frozenset()
+    custom: frozenset[Name] = frozenset()
     inside: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
@@ -107,6 +111,8 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
 def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``kubectl get``."""
     yield [f"{kind.lower()}/{name}" for kind, name in sorted({*asked.named, ("Namespace", namespace)})]
+    if asked.custom:
+        yield [f"{resource}/{name}" for resource, name in sorted(asked.custom)]
     if asked.inside:
         yield [",".join(sorted(map(resource_of, asked.inside)))]
     if many := asked.everywhere - {"Pod"}:
@@ -119,7 +125,7 @@ def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
     done = kubectl.call("get", "--ignore-not-found", "--output=json", *words)
     unread = {match[1]: match[0] for match in _FORBIDDEN.finditer(done.said)}
-    if done.code and not unread:
+    if done.code and not unread and _NOT_SERVED not in done.said:
         raise kubectl.refusal(done.said)
     found = json.loads(done.output or b"{}")
     items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []

@@ -1,0 +1,73 @@
+"""How many pods a run has at once, which is what quotas and nodes have to have room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from packyard.kubernetes import pods, roles
+from packyard.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
+from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.pods import Pod
+
+_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+
+
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """So many pods alike, of an object. Those of a ``step`` run after those of others, and beside all that is none."""
+
+    who: str
+    pod: Pod[Object]
+    count: int
+    is_step: bool = False
+
+
+def find(objects: Sequence[Object]) -> list[PodSet]:
+    """Return the pods of objects, with their numbers at the largest moment."""
+    return [each for item in objects for each in _find(item, objects)]
+
+
+def moments(found: Sequence[PodSet]) -> list[list[PodSet]]:
+    """Return the pods that run at once: all that are no step, with each step in turn."""
+    lasting = [each for each in found if not each.is_step]
+    return [[*lasting, each] for each in found if each.is_step] or ([lasting] if lasting else [])
+
+
+def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
+    known = _sized(item, objects)
+    counts = [role.at_once for role in roles.find(known, "")]
+    for pod, count in zip_longest(pods.find(item), counts, fillvalue=1):
+        if isinstance(pod, Pod):
+            is_step = roles.kind_of(item)[0] == ARGO
+            yield PodSet(f"{text(item.get('kind'))} {roles.name_of(item)}", pod, count, is_step)
+
+
+def _sized(item: Object, objects: Sequence[Object]) -> Object:
+    """Return an object as one whose roles are known, with the same pods: a TrainingRuntime as the JobSet made of it."""
+    kind, spec = roles.kind_of(item), mapping(item.get("spec"))
+    if kind == (BATCH, "CronJob"):
+        return {**item, "kind": "Job", "spec": mapping(spec.get("jobTemplate")).get("spec")}
+    if kind not in of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"):
+        return item
+    jobs = mapping(mapping(spec.get("template")).get("spec")).get("replicatedJobs")
+    trained = (mapping(each.get("spec")) for each in objects if roles.kind_of(each) == (TRAINER, "TrainJob"))
+    users = (each for each in trained if mapping(each.get("runtimeRef")).get("name") == roles.name_of(item))
+    nodes = mapping(mapping(next(users, None)).get("trainer")).get("numNodes")
+    return {
+        "apiVersion": f"{JOBSET}/v1alpha2",
+        "kind": "JobSet",
+        "metadata": item.get("metadata"),
+        "spec": {"replicatedJobs": [_trained(each, nodes) for each in mappings(jobs)]},
+    }
+
+
+def _trained(job: Object, nodes: object) -> Object:
+    """Return a job of a runtime with as many pods as a TrainJob says."""
+    template = mapping(job.get("template"))
+    labels = mapping(mapping(template.get("metadata")).get("labels"))
+    if nodes is None or labels.get(_STEP) != "trainer":
+        return job
+    sized = {**mapping(template.get("spec")), "parallelism": nodes, "completions": nodes}
+    return {**job, "template": {**template, "spec": sized}}
