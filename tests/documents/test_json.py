@@ -117,7 +117,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list --libraries": run("list", "--libraries", "--workspace", tmp_path / "ws"),
     }
     table = documented()
-    assert set(table) == {*results, "render"}
+    assert set(table) == {*results, "render", "roles"}
     for verb, objects in results.items():
         found = seen(objects)
         for field, names in table[verb].items():

@@ -29,6 +29,7 @@ VERBS = {
     "upgrade": ("upgrade", "move an untarred package to another version; what you changed stays"),
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
+    "roles": ("roles", "print the roles of users who deploy packages"),
     "lint": ("lint", "report what is wrong with packages"),
     "init": ("init", "begin a workspace for packages of your own"),
     "new": ("new", "write a new package of the workspace"),

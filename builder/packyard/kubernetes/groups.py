@@ -81,6 +81,8 @@ def definitions(api_version: str, kind: str) -> list[str]:
 def resource_of(kind: str) -> str:
     """Return the resource name that API conventions, and so nearly all definitions, give to a kind."""
     name = kind.lower()
+    if name == "endpoints":
+        return name
     if name.endswith(("s", "x", "ch", "sh")):
         return name + "es"
     return name[:-1] + "ies" if name.endswith("y") and name[-2:-1] not in "aeiou" else name + "s"

@@ -12,14 +12,18 @@ from pathlib import Path
 from packyard.bundle import archive
 from packyard.bundle.archive import Member
 from packyard.dataclass import replace
-from packyard.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError
 from packyard.kubernetes import kustomization
 from packyard.options import folder as options
 from packyard.options.settings import reach
-from packyard.render.render import render
+from packyard.render.objects import parse
+from packyard.render.render import build, render
 from packyard.setters.change import change_setters
+from packyard.yaml.node import Source
+from packyard.yaml.strict import Value
 
 Values = Mapping[str, Sequence[str]]
+Object = dict[str, Value]
 
 
 def find(directory: Path) -> list[str]:
@@ -47,6 +51,19 @@ def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     if problems:
         raise InputError(*problems)
     return rendered
+
+
+def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:
+    """Return the objects of every use case below a directory as they are, whatever is still to be set."""
+
+    def built(use_case: Path) -> bytes:
+        try:
+            return build(use_case, path="")
+        except BeyondError:  # kustomize may know what our own build does not
+            return build(use_case, path=path)
+
+    texts = {each: built(directory / each).decode() for each in find(directory)}
+    return {each: [item.root for item in parse(Source(each, text))] for each, text in texts.items()}
 
 
 @contextmanager

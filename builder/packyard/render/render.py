@@ -33,6 +33,11 @@ def render(directory: Path, *, path: str) -> bytes:
     problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
     problems += [_problem(setter, directory) for setter in _unset_of(options)]
     refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
+    return build(directory, path=path)
+
+
+def build(directory: Path, *, path: str) -> bytes:
+    """Build a directory as `render` does, whatever is still to be set."""
     program = programs.find(path)
     return program.build(directory) if program else builtin.build(directory)
 

@@ -1,0 +1,51 @@
+"""The packages that words name, as folders: untarred ones, those of a channel, or those that packyard carries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from packyard.bundle.manifest import LIBRARY
+from packyard.bundle.reference import Reference
+from packyard.cli import bundles, output, settings
+from packyard.render import every
+from packyard.render.every import Object
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words, and the channel."""
+    parser.add_argument(
+        "packages", metavar="NAME|DIR", nargs="*", help="a package, or the folder of one (default: the whole catalogue)"
+    )
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+
+
+def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, list[Object]]]:
+    """Yield each use case of the packages that are named, or of all, with its objects, whatever is still to be set."""
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        names = list(dict.fromkeys(words)) or _all(flag)
+        with output.progress(names) as done:
+            for number, word in enumerate(names):
+                there = Path(word)
+                if not there.is_dir():
+                    there = bundles.find(Reference.parse(word), flag).unpack(Path(tempfile.mkdtemp(dir=folder)))
+                for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
+                    yield os.path.normpath(f"{word}/{use_case}"), found
+                done(number)
+
+
+def _all(flag: str | None) -> list[str]:
+    """Return the names of all packages of the channel that is named or configured, or that packyard carries."""
+    channel = settings.channel(flag)
+    if channel is None:
+        from packyard.source import workspace
+
+        return workspace.built_in().package_names()
+    from packyard.channel.index import stored
+    from packyard.cli.channels import open_to_read
+
+    listed = stored.read(open_to_read(channel.value), settings.trust(channel.value), settings.memory(channel.value))
+    return [each.name for each in listed.packages() if any(entry.kind != LIBRARY for entry in each.entries)]
