@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import optioned
 import running
 import tiny
+from packyard.bundle.archive import Limits
+from packyard.render import every
 
 
 @pytest.fixture
@@ -85,6 +88,31 @@ def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
 
 def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
     assert "no use case here or below" in refused("render", tmp_path, "--all", "--out", tmp_path / "out")
+
+
+def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
+    for path in ("base", "base/deeper", ".hidden", "options/more"):
+        tiny.write(package / optioned.SINGLE / path / "kustomization.yaml", "resources: []\n")
+    assert every.find(package) == [optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume"]
+
+
+@pytest.mark.parametrize("limits", [Limits(entries=60), Limits(total_size=100_000)])
+def test_more_than_a_package_can_be_is_not_copied(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    """As where DIR is the home folder; a repository around the package does not count."""
+    monkeypatch.setattr(every, "LIMITS", limits)
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    words = ("render", package, "--all", "--built-in", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    for name in range(60):
+        tiny.write(package / f".git/{name}", "x" * 10_000)
+    tiny.run(*words)
+    assert (tmp_path / "out").is_dir()
+    shutil.move(package / ".git", package / "git")
+    shutil.rmtree(tmp_path / "out")
+    said = refused(*words)
+    assert f"{package}: has more than " in said
+    assert "(name the folder of a package, or of a use case)" in said
 
 
 def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:

@@ -59,14 +59,6 @@ class Folder:
         files = kustomization.names(lambda file: os.path.isfile(f"{self.real}/{name}/{file}"))
         return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
 
-    def use_cases(self) -> Iterator[str]:
-        """Yield the real path of every use case of the package: a folder with a kustomization, no option."""
-        top = os.path.dirname(self.real)
-        for folder, folders, files in os.walk(top):
-            folders[:] = sorted(name for name in folders if f"{folder}/{name}" != self.real)
-            if kustomization.names(files.__contains__):
-                yield folder
-
 
 def find(directory: Path) -> Folder | None:
     """Find the options of a use case; None where its package has none."""
@@ -90,6 +82,14 @@ def find(directory: Path) -> Folder | None:
             if found.names():
                 return found
     return None
+
+
+def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield every folder with a kustomization, from the top on, but no option, and nothing in a hidden folder."""
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name != NAME and not name.startswith("."))
+        if kustomization.names(files.__contains__):
+            yield folder
 
 
 def package_of(directory: Path) -> str:

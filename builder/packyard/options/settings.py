@@ -82,7 +82,7 @@ def enabled(directory: Path, found: Folder) -> Collection[str]:
 def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
     """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
     wanted, top = set(names), os.path.dirname(found.real)
-    for use_case in found.use_cases():
+    for use_case in folders.use_cases(top):
         if not has_components(Path(use_case)):
             continue
         seen = Folder(Path(use_case), found.real, found.package)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.bundle import archive
-from packyard.bundle.archive import Member
+from packyard.bundle.archive import LIMITS, Member
 from packyard.dataclass import replace
 from packyard.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError
-from packyard.kubernetes import kustomization
+from packyard.files import paths
 from packyard.options import folder as options
 from packyard.options.settings import reach
 from packyard.render.objects import parse
@@ -27,16 +27,14 @@ Object = dict[str, Value]
 
 
 def find(directory: Path) -> list[str]:
-    """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; options are none."""
-    found = []
-    for at, folders, files in os.walk(directory):
-        folders[:] = [name for name in folders if name != options.NAME and not name.startswith(".")]
-        if kustomization.names(files.__contains__):
-            folders.clear()
-            found.append(os.path.relpath(at, directory))
+    """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
+    found: list[str] = []
+    for use_case in options.use_cases(directory):
+        if not (found and paths.is_inside(use_case, found[-1])):
+            found.append(use_case)
     if not found:
         raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
-    return sorted(found)
+    return sorted(os.path.relpath(use_case, directory) for use_case in found)
 
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
@@ -77,7 +75,7 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
         copied = Path(os.path.realpath(folder), "package")
         copy = copied / os.path.relpath(os.path.realpath(directory), package)
         try:
-            shutil.copytree(package, copied, symlinks=True)
+            shutil.copytree(package, copied, symlinks=True, ignore=_within_bounds(package))
         except shutil.Error as error:
             failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
             raise UnavailableError(*failed) from error
@@ -89,6 +87,25 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
         except PackyardError as error:
             shown = os.path.relpath(package, os.path.realpath(directory))
             raise type(error)(*(_renamed(each, copied, directory / shown) for each in error.problems)) from error
+
+
+def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
+    """Return what tells `shutil.copytree` what not to copy, and refuses what is more than a package can be."""
+    entries, size = LIMITS.entries, LIMITS.total_size
+
+    def ignored(folder: str, names: list[str]) -> Collection[str]:
+        nonlocal entries, size
+        kept = [name for name in names if name != ".git"]
+        entries -= len(kept)
+        size -= sum(os.lstat(f"{folder}/{name}").st_size for name in kept)
+        if entries < 0 or size < 0:
+            most = f"more than {LIMITS.entries} files and folders, or {LIMITS.total_size} bytes"
+            raise InputError(
+                Problem(f"has {most}", file=package, hint="name the folder of a package, or of a use case")
+            )
+        return {*names} - {*kept}
+
+    return ignored
 
 
 def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
