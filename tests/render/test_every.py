@@ -91,7 +91,8 @@ def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
 
 
 def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
-    for path in ("base", "base/deeper", ".hidden", "options/more"):
+    tiny.write(package / ".hidden/kustomization.yaml", "resources: []\n")
+    for path in ("base", "base/deeper", "options/more"):
         tiny.write(package / optioned.SINGLE / path / "kustomization.yaml", "resources: []\n")
     assert every.find(package) == [optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume"]
 

@@ -173,3 +173,12 @@ def test_knows_engines_by_their_names() -> None:
     for name, jobs in (("threads", 1), ("processes=2", 1), ("processes", 0)):
         with pytest.raises(UsageError):
             executor.engine(name, jobs)
+
+
+def test_a_worker_ends_where_packyard_would_clean_up() -> None:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with Processes(1).open(1) as pool:
+            assert pool.submit(signal.getsignal, signal.SIGTERM).result() is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)

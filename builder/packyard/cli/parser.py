@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any, NoReturn
@@ -69,4 +72,18 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     parser.refuse_rest(rest)
     if parsed.quiet or parsed.verbose:
         watch.tell(quiet=parsed.quiet, verbose=parsed.verbose)
-    return int(module.run(parsed))
+    with _ended_as_interrupted():
+        return int(module.run(parsed))
+
+
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """Take a request to end as Ctrl-C, so that programs that were started and temporary folders go, too."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

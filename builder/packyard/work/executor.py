@@ -210,8 +210,9 @@ def _join(errors: Sequence[PackyardError]) -> PackyardError | None:
 
 
 def _begin() -> None:
-    """Make a new worker leave an interrupt to the process that started it, and end when that is gone."""
+    """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
