@@ -14,7 +14,7 @@ from controlplane.api import Api, Object, wait
 from packyard.build.assemble import assemble
 from packyard.cluster import kubectl
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.operators import OPERATORS
+from packyard.kubernetes.operators import OPERATORS
 from packyard.source import workspace
 
 

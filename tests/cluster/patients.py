@@ -11,8 +11,8 @@ import yaml
 from packyard.cluster import doctor
 from packyard.cluster.doctor.finding import Finding
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.operators import Operator
 from packyard.cluster.prepared import Prepared
+from packyard.kubernetes.operators import Operator
 from usecases import Object
 
 _POD = """

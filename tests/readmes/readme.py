@@ -7,14 +7,15 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from packyard.kubernetes.operators import OPERATORS
 from packyard.source.package import Package, UseCase
 from readmes.commands import blocks, in_sentences
 from running import RELEASE
 from served import Served
 from usecases import Directory, Object, level, shipped
 
-#: What an administrator types once for a cluster.
-_INSTALLING = re.compile(r"kubectl apply --server-side|kubectl create namespace argo|wget -q -O - |sed -i")
+#: What an administrator types once for a cluster, and whether the tests have what it downloads.
+_INSTALLING = {command: bool(each.tested) for each in OPERATORS for command in each.install}
 
 
 class Readme:
@@ -37,14 +38,14 @@ class Readme:
 
     @property
     def installing(self) -> list[str]:
-        """What an administrator types once for a cluster, in its order."""
-        return [each for each in in_sentences(self.text) if _INSTALLING.match(each)]
+        """What an administrator types once for a cluster, in its order, as far as the tests have what it downloads."""
+        return [each for each in in_sentences(self.text) if _INSTALLING.get(each)]
 
     def in_sentences(self) -> Iterator[str]:
         """Yield what sentences name for everybody, and no block has."""
         typed = [command for block in self.blocks for command in block.commands]
         for span in in_sentences(self.text):
-            if not _INSTALLING.match(span) and not any(span in command for command in typed):
+            if span not in _INSTALLING and not any(span in command for command in typed):
                 yield span
 
     def level(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.bundle.manifest import Manifest, ShippedUseCase
-from packyard.kubernetes import images
+from packyard.kubernetes import images, operators
 from packyard.kubernetes.lenient import mapping, text
 from packyard.setters.definition import Setter
 from packyard.source.compose import Composed, ComposedPackage
@@ -98,6 +98,7 @@ def context(
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
+        "operators": operators.needed(each for use_case in use_cases for each in use_case.requirements),
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
         "required": required(use_cases),
         "levels": levels(use_cases),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from packyard.cluster import operators
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
-from packyard.cluster.operators import Operator
-from packyard.kubernetes import groups
+from packyard.kubernetes import groups, operators
 from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.operators import Operator
 
 _CHECK = "api"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.cluster import operators
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, warning
+from packyard.kubernetes import operators
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
 
 _CHECK = "queue"

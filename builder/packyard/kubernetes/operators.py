@@ -1,4 +1,4 @@
-"""The operators that kinds of packages need: how each is found, which version is tested, how it is installed.
+"""What packages need installed: how it is found on a cluster, which version is tested, how it is installed.
 
 An operator is known by the last part of its image's name, which mirrors keep: ``mirror.example/team/mpi-operator``.
 The oldest versions are what READMEs of packages ask for. The commands are upstream's own:
@@ -10,12 +10,15 @@ The oldest versions are what READMEs of packages ask for. The commands are upstr
 - https://github.com/kubeflow/training-operator/tree/v1.8.1#install-with-kubernetes
 - https://github.com/kubernetes-sigs/kueue/tree/v0.15.2#installation
 - https://lws.sigs.k8s.io/docs/installation
+- https://github.com/NVIDIA/k8s-device-plugin/tree/v0.17.1#enabling-gpu-support-in-kubernetes
+- https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
+- https://github.com/kubernetes-csi/csi-driver-nfs/blob/v4.11.0/docs/install-csi-driver-v4.11.0.md
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,18 +33,25 @@ _GITHUB = "kubectl apply --server-side -f https://github.com"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """An operator, and the CustomResourceDefinitions whose objects it reconciles.
+    """An operator, and the CustomResourceDefinitions whose objects it reconciles; or what ``offers`` something else.
 
-    ``oldest`` is the oldest version that does for packages. ``tested`` is the version that this project's tests run, or
-    empty. ``install`` are upstream's commands, for ``tested``, or else for a version that they name.
+    ``oldest`` is the oldest version that does for packages, empty where any does. ``tested`` is the version that this
+    project's tests run, or empty. ``install`` are upstream's commands, for ``tested``, or else for a version that they
+    name. What is offered are devices and drivers, in the words of packyard.json: ``Resource nvidia.com/gpu``.
     """
 
     name: str
     image: str
-    definitions: frozenset[str]
+    definitions: frozenset[str] = frozenset()
+    offers: frozenset[str] = frozenset()
     oldest: str
     tested: str
     install: Sequence[str]
+
+    @property
+    def requirements(self) -> set[str]:
+        """What it offers, in the words of packyard.json."""
+        return {*self.offers, *(f"CustomResourceDefinition {name}" for name in self.definitions)}
 
 
 OPERATORS = (
@@ -120,12 +130,51 @@ OPERATORS = (
         tested="",
         install=(f"{_GITHUB}/kubernetes-sigs/lws/releases/download/v0.7.0/manifests.yaml",),
     ),
+    Operator(
+        name="NVIDIA device plugin",
+        image="k8s-device-plugin",
+        offers=frozenset({"Resource nvidia.com/gpu"}),
+        oldest="",
+        tested="",
+        install=(
+            "kubectl create -f https://raw.githubusercontent.com/NVIDIA/k8s-device-plugin"
+            "/v0.17.1/deployments/static/nvidia-device-plugin.yml",
+        ),
+    ),
+    Operator(
+        name="AWS EFA device plugin",
+        image="aws-efa-k8s-device-plugin",
+        offers=frozenset({"Resource vpc.amazonaws.com/efa"}),
+        oldest="",
+        tested="",
+        install=(
+            "helm repo add eks https://aws.github.io/eks-charts",
+            "helm install aws-efa-k8s-device-plugin --namespace kube-system eks/aws-efa-k8s-device-plugin",
+        ),
+    ),
+    Operator(
+        name="NFS CSI driver",
+        image="nfsplugin",
+        offers=frozenset({"CSIDriver nfs.csi.k8s.io"}),
+        oldest="",
+        tested="",
+        install=(
+            "curl -sSL https://raw.githubusercontent.com/kubernetes-csi/csi-driver-nfs/v4.11.0/deploy/install-driver.sh"
+            " | bash -s v4.11.0 --",
+        ),
+    ),
 )
 
 
 def of(definition: str) -> Operator | None:
     """Return the operator that reconciles the objects of a CustomResourceDefinition: ``mpijobs.kubeflow.org``."""
     return next((each for each in OPERATORS if definition in each.definitions), None)
+
+
+def needed(requirements: Iterable[str]) -> list[Operator]:
+    """Return what offers what packages require, in the words of packyard.json, in the order of its installation."""
+    found = set(requirements)
+    return [each for each in OPERATORS if not found.isdisjoint(each.requirements)]
 
 
 def version_of(tag: str) -> Version | None:

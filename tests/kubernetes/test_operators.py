@@ -7,10 +7,15 @@ import re
 import pytest
 
 import real
-from packyard.cluster import operators
-from packyard.cluster.operators import OPERATORS, Operator
+from packyard.build.assemble import assemble
+from packyard.bundle.bundle import Bundle
+from packyard.kubernetes import operators
+from packyard.kubernetes.operators import OPERATORS, Operator
+from packyard.source import workspace
 
-README = (real.REPOSITORY / "docs/readme/50-cluster.md").read_text("utf-8")
+CATALOGUE = workspace.read(real.REPOSITORY)
+#: Packages that need all that is tested.
+NAMES = ("mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "rfcn-fp32-inference-k8s")
 TESTED = [each for each in OPERATORS if each.tested]
 
 
@@ -22,18 +27,34 @@ def test_tested_versions_are_those_that_tests_run(operator: Operator) -> None:
     assert pinned[names.get(operator.image, operator.image)] == operator.tested
 
 
+@pytest.fixture(scope="module")
+def bundles() -> list[Bundle]:
+    return [assemble(CATALOGUE, name, "1.0.0") for name in NAMES]
+
+
 @pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
-def test_readmes_ask_for_the_same_versions_and_install_by_the_same_commands(operator: Operator) -> None:
-    for command in operator.install:
-        assert command in README
-    assert f"{operator.name} {operator.oldest}" in README
+def test_readmes_ask_for_the_same_versions_and_install_by_the_same_commands(
+    operator: Operator, bundles: list[Bundle]
+) -> None:
+    found = [each for each in bundles if operator in operators.needed(required(each))]
+    assert found
+    for each in found:
+        text = next(member.data for member in each.members if member.path == "README.md").decode()
+        assert f"- {operator.name} {operator.oldest} or later:\n" in text
+        assert all(f"  `{command}`" in text for command in operator.install)
+
+
+def required(bundle: Bundle) -> list[str]:
+    return [each for use_case in bundle.manifest.use_cases.values() for each in use_case.requires]
 
 
 def test_all_operators_have_a_command_and_no_kind_has_two() -> None:
     named = [name for each in OPERATORS for name in each.definitions]
-    assert len(named) == len(set(named))
+    offered = [name for each in OPERATORS for name in each.requirements]
+    assert len(offered) == len(set(offered))
     assert all(each.install for each in OPERATORS)
-    assert {operators.of(name) for name in named} == {*OPERATORS}
+    assert {operators.of(name) for name in named} == {each for each in OPERATORS if each.definitions}
+    assert operators.needed(offered) == [*OPERATORS]
 
 
 @pytest.mark.parametrize(
