@@ -1,20 +1,51 @@
-"""Deploying on a real control plane: what is there afterwards, and whose it is."""
+"""Deploying on a real control plane: what is there afterwards, and whose it is; what is refused, and why."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from controlplane.api import Api, wait
+import pytest
+
+from cluster.wanted import WHEN, claim, config_map, deployment, item, job, prepared, secret
+from controlplane.api import Api, Object, wait
+from packyard.cluster import deploy as deploying
+from packyard.cluster import live
 from packyard.cluster import record as records
 from packyard.cluster.deploy import deploy
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.prepared import prepare
-from packyard.cluster.run import LABEL
+from packyard.cluster.prepared import Prepared, prepare
+from packyard.cluster.record import RunRecord
+from packyard.cluster.run import LABEL, Reference
+from packyard.errors import ConflictError, InputError, PackyardError
 
-WHEN = "2026-01-01T00:00:00Z"
+
+def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
+    """Deploy objects as a run."""
+    return deploy(client, prepared(*objects, run=run), who=who, when=WHEN)
+
+
+def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
+    """Return why objects are not deployed."""
+    draft = deploying.draft(client, prepared(*objects, run=run), who="ann", when=WHEN)
+    before = records.read_all(client, run).get(run, [])
+    with pytest.raises(PackyardError) as caught:
+        deploying.plan(client, before, *draft, force=force, hint="HINT")
+    return str(caught.value)
+
+
+def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> deploying.Plan:
+    draft = deploying.draft(client, prepared(*objects, run=run), who="ann", when=WHEN)
+    return deploying.plan(client, records.read_all(client, run).get(run, []), *draft, force=force)
+
+
+def names(api: Api, namespace: str, *kinds: str) -> list[str]:
+    """Return the names of objects of these kinds, but for what every namespace has."""
+    found = (each for each in api.everything(namespace) if each["kind"] in kinds)
+    return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
 
 
 def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
@@ -26,12 +57,224 @@ def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     run = "mnist-fp32-training-first-run"
     assert made.run == run
     assert [len(found) for found in (made.objects, cluster.list("v1", "Pod", namespace))] == [4, 1]
-    labelled = [item for item in cluster.everything(namespace) if item["metadata"].get("labels", {}).get(LABEL) == run]
-    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {item["kind"] for item in labelled}
+    labelled = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
+    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in labelled}
     assert records.read_all(client) == {run: [records.read_last(client, run)]}
     assert records.read_last(client, run).read_objects()[0]["metadata"]["labels"][LABEL] == run
 
 
 def unfinished(api: Api, namespace: str) -> list[str]:
     jobs = api.list("batch/v1", "Job", namespace)
-    return [item["metadata"]["name"] for item in jobs if not item["status"].get("succeeded")]
+    return [each["metadata"]["name"] for each in jobs if not each["status"].get("succeeded")]
+
+
+def test_what_is_there_and_equal_is_completed_without_a_new_record(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    first = made(client, config_map(a="1"), config_map("more", a="1"))
+    cluster.delete(config_map("more"), namespace).expect_done()
+    again = made(client, config_map(a="1"), config_map("more", a="1"))
+    assert again.number == first.number
+    assert len(records.read_run(client, "first")) == 1
+    assert names(cluster, namespace, "ConfigMap") == ["more", first.name, "settings"]
+
+
+def test_a_deployment_is_updated_in_place_and_what_a_run_no_longer_has_is_deleted_but_claims(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, deployment(cpu="1"), config_map(a="1"), config_map("old", a="1"), claim())
+    uid = cluster.read(deployment(), namespace).body["metadata"]["uid"]
+    again = made(client, deployment(cpu="2"), config_map(a="2"))
+    found = cluster.read(deployment(), namespace).body
+    assert (again.number, found["metadata"]["uid"]) == (2, uid)
+    assert found["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "2"}
+    assert "old" not in names(cluster, namespace, "ConfigMap")
+    assert names(cluster, namespace, "PersistentVolumeClaim") == ["disk"]
+
+
+def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, job(cpu="1"), config_map(BATCH_SIZE="64", odd="\u2028\U0001f600"), deployment(cpu="1"))
+    said = refused(client, job(cpu="2"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
+    assert said.splitlines() == [
+        "run first is there, with fields that cannot be changed any more",
+        "Job work: spec.template.spec.containers[training].resources.limits.cpu cannot be changed: 1 -> 2",
+        "ConfigMap settings: data.BATCH_SIZE was read by its pods at their start: 64 -> 128",
+        "ConfigMap settings: data.odd was read by its pods at their start: '\\u2028\U0001f600' is removed",
+        "deploy another run beside it (HINT)",
+    ]
+    assert cluster.read(config_map(), namespace).body["data"]["BATCH_SIZE"] == "64"
+    settings = config_map(BATCH_SIZE="64", odd="\u2028\U0001f600")
+    assert made(client, job(cpu="1"), settings, deployment(cpu="2")).number == 2  # a server beside it may change
+    suspended = job(cpu="1")
+    suspended["spec"]["suspend"] = True
+    assert planned(client, suspended, settings, deployment(cpu="2")).is_new
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_run_never(
+    client: Kubectl, cluster: Api, namespace: str, force: bool
+) -> None:
+    cluster.create(config_map("taken", a="1"), namespace).expect_done()
+    made(client, config_map("theirs", a="1"), run="other")
+    said = refused(client, config_map("taken", a="2"), config_map("theirs", a="2"), force=force)
+    assert "ConfigMap theirs belongs to run other (choose another name: HINT)" in said
+    assert ("ConfigMap taken is there, and belongs to no run (--force makes it the run's" in said) is not force
+    assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "1"}
+    assert cluster.read(config_map("theirs"), namespace).body["data"] == {"a": "1"}
+    if force:
+        deploying.carry_out(client, planned(client, config_map("taken", a="2"), force=True))
+        assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "2"}
+
+
+def test_claims_that_are_there_are_used_as_they_are(client: Kubectl, cluster: Api, namespace: str) -> None:
+    cluster.create(claim(), namespace).expect_done()
+    made(client, claim("theirs"), run="other")
+    plan = planned(client, claim(), claim("theirs"), claim("own"))
+    assert [str(each) for each in plan.used] == ["PersistentVolumeClaim disk", "PersistentVolumeClaim theirs"]
+    deploying.carry_out(client, plan)
+    assert [each.name for each in records.read_last(client, "first").objects] == ["own"]
+    assert LABEL not in cluster.read(claim(), namespace).body["metadata"].get("labels", {})
+    assert planned(client, claim()).record.objects == ()
+
+
+def test_what_is_being_deleted_is_not_deployed(client: Kubectl, cluster: Api, namespace: str) -> None:
+    held = config_map(a="1")
+    held["metadata"]["finalizers"] = ["packyard.example/held"]
+    made(client, held)
+    cluster.delete(held, namespace)
+    assert "ConfigMap settings is being deleted" in refused(client, held)
+    held["metadata"]["finalizers"] = []
+    cluster.merge(held, namespace).expect_done()
+
+
+def test_a_field_that_somebody_else_has_set_is_named_with_its_object(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, config_map(a="1"), config_map("more", b="1"))
+    cluster.merge(config_map("more", b="2"), namespace).expect_done()
+    said = refused(client, config_map(a="1"), config_map("more", b="1"))
+    assert said.startswith('ConfigMap more: Apply failed with 1 conflict: conflict with "packyard-tests"')
+    assert ".data.b (--force takes over" in said
+    assert "Please review" not in said
+    deploying.carry_out(client, planned(client, config_map(a="1"), config_map("more", b="1"), force=True))
+    assert cluster.read(config_map("more"), namespace).body["data"] == {"b": "1"}
+
+
+def test_all_that_the_server_refuses_is_named_at_once_and_nothing_is_stored(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    wrong = job()
+    wrong["spec"]["backofLimit"] = 3
+    quota = item("v1", "ResourceQuota", "few", spec={"hard": {"count/secrets": "0"}})
+    cluster.create(quota, namespace).expect_done()
+    wait(lambda: [] if cluster.read(quota, namespace).body.get("status", {}).get("hard") else ["no quota yet"])
+    said = refused(client, config_map(a="1"), wrong, secret(a="1"), deployment(cpu="many"))
+    patterns = (
+        r"Job work: .*: \.spec\.backofLimit: field not declared in schema",
+        r'secrets "key" is forbidden: exceeded quota: few, .*',
+        r"Deployment server: .*: quantities must match the regular expression .*",
+    )
+    for text, pattern in zip(said.splitlines(), patterns, strict=True):
+        assert re.fullmatch(pattern, text), text
+    assert names(cluster, namespace, "ConfigMap", "Secret", "Job", "Deployment") == []
+
+
+def test_a_kind_that_the_cluster_does_not_know_is_named(client: Kubectl) -> None:
+    with pytest.raises(
+        InputError, match=r"^Engine x: the cluster does not know Engine of example\.org/v1 \(packyard pre"
+    ):
+        made(client, config_map(a="1"), item("example.org/v1", "Engine", "x"))
+
+
+def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
+    client: Kubectl, cluster: Api, namespace: str, untarred: Callable[[str], Path]
+) -> None:
+    directory = untarred("mnist-fp32-training-k8s") / "multi-node-train-job/user-allocated-pvc"
+    cluster.create(claim(), namespace).expect_done()
+    run = prepare(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
+    plan = deploying.plan(client, [], *deploying.draft(client, run, who="ann", when=WHEN))
+    assert [each.kind for each in plan.unseen] == ["TrainJob"]
+    applied: list[Reference] = []
+    deploying.carry_out(client, plan, applied.append)
+    assert [each.kind for each in applied][-1] == "TrainJob"
+    assert len(applied) == len(plan.objects) == 5
+    there = planned_again(client, run)
+    assert (there.is_new, there.unseen) == (False, [])
+
+
+def planned_again(client: Kubectl, run: Prepared) -> deploying.Plan:
+    before = records.read_run(client, run.run)
+    return deploying.plan(client, before, *deploying.draft(client, run, who="ann", when=WHEN))
+
+
+def test_a_namespace_of_its_own_comes_before_the_record(client: Kubectl, cluster: Api) -> None:
+    own = Kubectl(
+        program=client.program, flags=client.flags, context=client.context, namespace=f"{client.namespace}-own"
+    )
+    space = item("v1", "Namespace", own.namespace)
+    run = made(own, config_map(a="1"), space)
+    assert sorted(each.kind for each in run.objects) == ["ConfigMap", "Namespace"]
+    assert cluster.read(config_map(), own.namespace).body["data"] == {"a": "1"}
+    assert records.read_last(own, "first") == run_with(records.read_last(own, "first"), run)
+
+
+def run_with(read: RunRecord, run: RunRecord) -> RunRecord:
+    assert (read.objects, read.number) == (run.objects, 1)
+    return read
+
+
+def test_the_same_run_of_another_namespace_does_not_own_what_has_no_namespace(client: Kubectl, cluster: Api) -> None:
+    other = Kubectl(
+        program=client.program,
+        flags=client.flags,
+        context=client.context,
+        namespace=cluster.create_namespace("restricted"),
+    )
+    rules = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]
+    role = item("rbac.authorization.k8s.io/v1", "ClusterRole", client.namespace, rules=rules)
+    made(client, role, config_map(a="1"))
+    assert f"belongs to run first in namespace {client.namespace}" in refused(other, role, config_map(a="1"))
+    cluster.delete(role).expect_done()
+
+
+def test_secrets_are_compared_and_never_recorded(client: Kubectl) -> None:
+    assert made(client, secret(password="one")).number == 1
+    assert made(client, secret(password="one")).number == 1
+    record = made(client, secret(password="two"))
+    assert record.number == 2
+    (stored,) = records.read_last(client, "first").read_objects()
+    assert set(stored) == {"apiVersion", "kind", "metadata"}
+    shown = deploying.difference(client, planned(client, secret(password="three"))).decode()
+    assert "***" in shown
+    assert "dGhyZWU" not in shown
+
+
+def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, config_map(a="1"))
+    before = cluster.read(config_map(), namespace).body
+    shown = deploying.difference(client, planned(client, config_map(a="2"), config_map("more", a="1"))).decode()
+    assert {'-  a: "1"', '+  a: "2"', "+  name: more"} <= set(shown.splitlines())
+    assert cluster.read(config_map(), namespace).body == before
+    assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
+
+
+def test_who_deploys_a_run_of_somebody_else_is_told_whose_it_is(client: Kubectl) -> None:
+    made(client, config_map(a="1"))
+    with pytest.raises(
+        ConflictError, match=r"^run first was deployed by ann at 2026-01-01T00:00:00Z \(--force changes"
+    ):
+        made(client, config_map(a="1"), who="bob")
+
+
+def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kubectl) -> None:
+    made(client, config_map(a="1"))
+    gone, there = (
+        Reference("example.org/v1", "Engine", client.namespace, "x"),
+        Reference("v1", "ConfigMap", client.namespace, "settings"),
+    )
+    assert list(live.read(client, [there], [gone])) == [there]
+    listed = live.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, live.selector({"first"}))
+    assert [each["metadata"]["name"] for each in listed.items] == ["packyard.first.1", "settings"]
+    assert listed.unknown == {("example.org/v1", "Engine")}

@@ -54,7 +54,8 @@ def apply(
         if line in left:
             done(left.pop(line))
 
-    words = ["apply", "--server-side", manager(run), "--filename=-", "--output=name"]
+    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
+    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-", "--output=name"]
     words += ["--force-conflicts"] * force + ["--dry-run=server"] * dry_run
     given = kubectl.follow(*words, each=each, data=json.dumps(_list(objects)).encode())
     if given.code:

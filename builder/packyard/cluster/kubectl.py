@@ -21,8 +21,11 @@ _DEAF = re.compile(
     r"|tls handshake timeout|no such host|unexpected EOF|connection reset|http2: client connection lost"
     r"|context deadline exceeded|ServiceUnavailable|apiserver not ready"
 )
+_WEBHOOK = "failed calling webhook"  # the server answers, and says so of another one
 _OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument .* for .* flag")
-_UNKNOWN_USER = re.compile(r"(?i)you must be logged in|\(Unauthorized\)|\bUnauthorized\b|getting credentials: exec")
+_UNKNOWN_USER = re.compile(
+    r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: exec"
+)
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
@@ -128,6 +131,8 @@ class Kubectl:
         name.
         """
         errors = split(said) or ["kubectl failed and gave no reason"]
+        if len(set(errors)) == 1:
+            errors = errors[:1]
         if len(errors) == len(about):
             errors = [
                 text if f'"{name.split()[-1]}"' in text else f"{name}: {text}"
@@ -152,7 +157,7 @@ class Kubectl:
         if _UNKNOWN_USER.search(said):
             hint = f"log in again, then try: kubectl --context={self.context} auth whoami"
             return Problem(f"the cluster of context {self.context} does not accept your credentials: {said}", hint=hint)
-        if _DEAF.search(said):
+        if _DEAF.search(said) and _WEBHOOK not in said:
             hint = f"kubectl --context={self.context} version shows whether it answers"
             return Problem(f"the cluster of context {self.context} cannot be reached: {said}", hint=hint)
         return None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import LABEL, Object, Reference
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, UnavailableError
+from packyard.kubernetes.groups import resource_of
 from packyard.kubernetes.kinds import group_of
 from packyard.kubernetes.lenient import mapping, mappings
 
@@ -16,7 +19,9 @@ from packyard.kubernetes.lenient import mapping, mappings
 Kind = tuple[str, str]
 
 _UNSERVED = re.compile(r'no matches for kind "([^"]+)" in version "([^"]+)"')
-_UNKNOWN = re.compile(r'the server doesn\'t have a resource type "([^"]+)"')
+_UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+_NO_LONGER = re.compile(r'"([^" ]+), Resource=([^"]+)".*: the server could not find the requested resource')
+_FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): (\S+) is forbidden:", re.MULTILINE)
 
 
 def names(references: Iterable[Reference]) -> bytes:
@@ -45,7 +50,7 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
     asked = list(dict.fromkeys((*wanted, *also)))
     if not asked:
         return {}
-    words = ("get", "--filename=-", "--ignore-not-found", "--show-managed-fields", "--output=json")
+    words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
     done = kubectl.call(*words, data=names(asked))
     unserved = set(_UNSERVED.findall(done.said)) if done.code else set()
     known = [each for each in asked if (each.kind, each.api_version) not in unserved]
@@ -57,25 +62,46 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
         return read(kubectl, known)
     if done.code:
         raise kubectl.refusal(done.said)
-    return _by_name(kubectl, done.output)
+    return _by_name(kubectl, mapping(kubectl.json(done.output)))
 
 
-def find(
-    kubectl: Kubectl, kinds: Collection[Kind], runs: Collection[str]
-) -> tuple[dict[Reference, Object], frozenset[Kind]]:
-    """Return all objects of some kinds that have the labels of runs, by one call; and the kinds that are not known."""
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Objects with a label; kinds that the cluster does not know; and the resources, ``jobs.batch``, not to be read."""
+
+    items: Sequence[Mapping[str, Any]]
+    unknown: frozenset[Kind]
+    forbidden: frozenset[str]
+
+
+def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
+    """Return all objects of some kinds that a selector chooses, by one call."""
     if not kinds:
-        return {}, frozenset()
+        return Labelled((), frozenset(), frozenset())
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
-    done = kubectl.call("get", words, f"--selector={selector(runs)}", "--output=json")
-    unknown = {each.lower() for each in _UNKNOWN.findall(done.said)} if done.code else set()
-    gone = frozenset(each for each in kinds if each[1].lower() in unknown)
-    if gone:
-        found, more = find(kubectl, set(kinds) - gone, runs)
-        return found, gone | more
-    if done.code:
+    done = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
+    said = done.said if done.code else ""
+    if unknown := frozenset(each for each in kinds if _is_unknown(each, said)):
+        found = list_(kubectl, set(kinds) - unknown, wanted)
+        return replace(found, unknown=found.unknown | unknown)
+    forbidden = frozenset(_FORBIDDEN.findall(said))
+    if done.code and not forbidden:
         raise kubectl.refusal(done.said)
-    return _by_name(kubectl, done.output), gone
+    return Labelled(mappings(mapping(kubectl.json(done.output)).get("items")), unknown, forbidden)
+
+
+def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
+    """Return the error for resources that have to be listed, and may not be."""
+    problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
+    return UnavailableError(Problem(problem, hint="packyard roles prints what a user needs"))
+
+
+def _is_unknown(kind: Kind, said: str) -> bool:
+    """Say whether the server does not serve a kind; kubectl may remember that it did."""
+    names = {resource_of(kind[1]), kind[1].lower()}
+    return any(name.lower() in names for name in _UNKNOWN.findall(said)) or any(
+        (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(said)
+    )
 
 
 def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
@@ -84,7 +110,6 @@ def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
     kubectl.run(*words, data=names(references))
 
 
-def _by_name(kubectl: Kubectl, data: bytes) -> dict[Reference, Object]:
-    found = kubectl.json(data)
-    items = mappings(mapping(found).get("items")) if mapping(found).get("kind") == "List" else mappings([found])
-    return {Reference.of(item, kubectl.namespace): dict(item) for item in items if item}
+def _by_name(kubectl: Kubectl, found: Mapping[str, Any]) -> dict[Reference, Object]:
+    items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
+    return {Reference.of(item, kubectl.namespace): dict(item) for item in items}

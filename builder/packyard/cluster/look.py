@@ -5,11 +5,10 @@ kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object o
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.cluster import live
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import NUMBER, RunRecord
 from packyard.cluster.run import LABEL, Reference
@@ -21,8 +20,6 @@ from packyard.kubernetes.lenient import Object, mapping, mappings, text
 #: An object by what it is: group, kind, name.
 Key = tuple[str, str, str]
 
-_UNSERVED = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
-_FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): (\S+) is forbidden:", re.MULTILINE)
 _POD = ("v1", "Pod")
 
 
@@ -49,26 +46,16 @@ def key_of(each: Reference) -> Key:
 
 def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
     """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
-    kinds = sorted({_POD, *_kinds(records.values())})
     runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
-    while True:
-        asked = ",".join(f"{kind}.{_dotted(version)}" for version, kind in kinds)
-        flags = ("--chunk-size=0", "--ignore-not-found", "--output=json")
-        done = kubectl.call("get", asked, f"--selector={runs},!{NUMBER}", *flags)
-        unserved = _UNSERVED.search(done.said)
-        left = [each for each in kinds if not unserved or each[1] != unserved[1]]
-        if not done.code or len(left) == len(kinds):
-            break
-        kinds = left
-    forbidden = frozenset(_FORBIDDEN.findall(done.said))
-    if done.code and (not forbidden or _resource(*_POD) in forbidden):
-        raise kubectl.refusal(done.said)
+    listed = live.list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
+    if _resource(*_POD) in listed.forbidden:
+        raise live.may_not_list(kubectl, [_resource(*_POD)])
     found: dict[str, dict[Key, Object]] = {}
-    for item in mappings(mapping(json.loads(done.output or b"{}")).get("items")):
+    for item in listed.items:
         labels = mapping(mapping(item.get("metadata")).get("labels"))
         group, kind = roles.kind_of(item)
         found.setdefault(text(labels.get(LABEL)), {})[group, kind, roles.name_of(item)] = item
-    return Seen(found, forbidden)
+    return Seen(found, listed.forbidden)
 
 
 def events(kubectl: Kubectl, *, warnings: bool = False) -> Sequence[Object]:
@@ -95,9 +82,3 @@ def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
 def _resource(api_version: str, kind: str) -> str:
     """Return what messages of a server call the objects of a kind: ``jobs.batch``, ``pods``."""
     return definition(api_version, kind).removesuffix(".")
-
-
-def _dotted(api_version: str) -> str:
-    """Return an apiVersion as kubectl has it behind a kind: ``v1.batch``."""
-    group, _, version = api_version.rpartition("/")
-    return f"{version}.{group}"

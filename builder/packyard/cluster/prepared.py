@@ -14,11 +14,13 @@ from packyard.bundle import shipped
 from packyard.cluster import run as runs
 from packyard.cluster.run import Object
 from packyard.digest import Digest
+from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.options.settings import read_enabled
 from packyard.render import every
 from packyard.render.objects import parse
 from packyard.render.render import render
+from packyard.setters import krmfile
 from packyard.setters.definition import Setter
 from packyard.setters.packages import read_krmfile, read_package
 from packyard.yaml.node import Source
@@ -85,6 +87,7 @@ def _valued(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[Pa
 
 
 def _setters(directory: Path) -> Iterator[Setter]:
-    yield from read_krmfile(read_package(Tree(directory), "")).definitions.setters.values()
+    if regular.is_file(directory / krmfile.NAME):
+        yield from read_krmfile(read_package(Tree(directory), "")).definitions.setters.values()
     for option in read_enabled(directory):
         yield from option.setters.values()

@@ -142,7 +142,7 @@ def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None
     """Store a record, or raise `ConflictError` where somebody else has just deployed the run."""
     data = json.dumps(made.to_object(objects)).encode()
     try:
-        kubectl.run("create", "--filename=-", data=data)
+        kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:
         hint = f"packyard status {made.run} --namespace={kubectl.namespace} shows it; then try again"
         raise ConflictError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error

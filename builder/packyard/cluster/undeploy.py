@@ -36,20 +36,23 @@ class Removal:
 
 def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Removal:
     """Find what there is of runs, by one call; ``records`` are all records of each."""
-    named = {each: run for run, found in records.items() for record in found for each in record.objects}
-    kinds = {_CLAIM, *((each.api_version, each.kind) for each in named)}
-    there, unknown = live.find(kubectl, kinds, records)
-    own = [
+    named = {run: {each for record in found for each in record.objects} for run, found in records.items()}
+    kinds = {_CLAIM, *((each.api_version, each.kind) for found in named.values() for each in found)}
+    there = live.list_(kubectl, kinds, live.selector(records))
+    if there.forbidden:
+        raise live.may_not_list(kubectl, there.forbidden)
+    listed = [(Reference.of(item, kubectl.namespace), item) for item in there.items]
+    own = sorted(
         each
-        for each, item in sorted(there.items())
-        if any(runs.is_of(item, run, kubectl.namespace) for run in records)
-        and (each in named or (each.api_version, each.kind) == _CLAIM)
-    ]
+        for run in records
+        for each, item in listed
+        if runs.is_of(item, run, kubectl.namespace) and (each in named[run] or (each.api_version, each.kind) == _CLAIM)
+    )
     return Removal(
         runs=list(records),
         objects=[each for each in own if each.group_kind not in LASTING],
         lasting=[each for each in own if each.group_kind in LASTING],
-        unknown=unknown,
+        unknown=there.unknown,
         records=[
             Reference("v1", "ConfigMap", kubectl.namespace, each.name) for found in records.values() for each in found
         ],
@@ -73,8 +76,8 @@ def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Referenc
 
 def pods(kubectl: Kubectl, removal: Removal) -> list[str]:
     """Return the names of the pods of runs that are still there."""
-    found, _ = live.find(kubectl, {_POD}, removal.runs)
-    return [each.name for each in found]
+    found = live.list_(kubectl, {_POD}, live.selector(removal.runs))
+    return [Reference.of(item, kubectl.namespace).name for item in found.items]
 
 
 def forget(kubectl: Kubectl, removal: Removal) -> None:

@@ -1,0 +1,71 @@
+"""Deploy a use case to a cluster as a run, and wait until its pods run.
+
+packyard deploy DIR                        as it is set; again, it completes what is missing
+packyard deploy DIR WORKERS=8              as if this were set; nothing in DIR changes
+packyard deploy DIR RUN_NAME=second        another run of the same use case, beside the first
+packyard deploy DIR --diff                 only show what would change on the cluster
+
+All that can refuse it is asked first, the cluster itself included: then nothing of it is applied.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from packyard.cli import arguments as shared
+from packyard.cli import clusters, deploying, output
+from packyard.cli import directory as directories
+from packyard.cluster import deploy, doctor
+from packyard.cluster import record as records
+from packyard.cluster import run as runs
+from packyard.cluster.doctor.finding import Finding
+from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.prepared import Prepared
+from packyard.errors import Problem, refuse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directories.add_arguments(parser, "[NAME=VALUE…]")
+    clusters.add_arguments(parser)
+    deploying.add_arguments(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor finds")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deploy a run, or show what that would change."""
+    found = clusters.find(arguments)
+    prepared, words = clusters.prepared(arguments.words, "deploy")
+    asked = bool(arguments.namespace)
+    found = replace(found, namespace=runs.namespace_of(prepared.objects, found.namespace, is_asked=asked))
+    clusters.tell(found)
+    again = clusters.command(found, arguments, "deploy", *words)
+    if not arguments.no_doctor:
+        _check(doctor.quick(found, prepared))
+    drafted = deploy.draft(found, prepared, who=found.who(), when=deploying.now())
+    before = records.read_all(found, prepared.run).get(prepared.run, [])
+    hint = _another(found, arguments, prepared, words)
+    return deploying.run(found, arguments, before, *drafted, again=again, hint=hint)
+
+
+def _check(findings: Sequence[Finding]) -> None:
+    """Refuse what will keep the run from starting."""
+    for each in findings:
+        if each.severity != "error":
+            output.detail(f"{each.severity}: {each}")
+    refuse(
+        Problem(f"{each}; {each.why}" if each.why else str(each), hint=each.fix)
+        for each in findings
+        if each.severity == "error"
+    )
+
+
+def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:
+    """Return the command that deploys another run of the use case, or makes place for it."""
+    if runs.SETTER not in prepared.setters:
+        return clusters.command(found, arguments, "undeploy", prepared.run) + " deletes the run first"
+    kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
+    return clusters.command(found, arguments, "deploy", *kept, f"{runs.SETTER}={runs.new_word()}")

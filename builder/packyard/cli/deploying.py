@@ -1,0 +1,188 @@
+"""What `deploy` and `redeploy` have in common: they plan, show or carry out, and wait; and say what is done so far."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+
+from packyard.cli import clusters, output
+from packyard.cluster import deploy, status
+from packyard.cluster.deploy import Plan
+from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.record import RunRecord
+from packyard.cluster.run import Object, Reference
+from packyard.cluster.status import RunStatus
+from packyard.errors import PackyardError, Problem, UnavailableError
+from packyard.kubernetes.outcome import SUCCEEDED
+
+_PAUSE = 1.0  # seconds between two looks at a run
+_PATIENCE = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
+_SHOWS = {"logs": "prints what it says", "status": "shows what it does"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument("--diff", action="store_true", help="show what would change on the cluster; store nothing")
+    parser.add_argument(
+        "--force", action="store_true", help="take over what others have set, and objects that belong to no run"
+    )
+    parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods run")
+    parser.add_argument(
+        "--timeout", metavar="TIME", type=clusters.duration, default="10m", help="how long to wait (default: 10m)"
+    )
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def run(
+    found: Kubectl,
+    arguments: argparse.Namespace,
+    before: Sequence[RunRecord],
+    drafted: RunRecord,
+    objects: Sequence[Object],
+    *,
+    again: str,
+    hint: str,
+    keep_secrets: bool = False,
+) -> int:
+    """Deploy a run as `deploy.plan` says; ``again`` is the command that completes it."""
+    try:
+        made = deploy.plan(found, before, drafted, objects, keep_secrets=keep_secrets, force=arguments.force, hint=hint)
+        if arguments.diff:
+            return _show(found, made)
+    except (PackyardError, KeyboardInterrupt):
+        output.warning(f"run {drafted.run}: nothing is applied")
+        raise
+    _tell_all(made.warnings)
+    if made.record.objects:
+        _carry_out(found, arguments, made, again)
+    for each in made.used:
+        _tell(arguments, each, "was there, and is used as it is")
+    seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
+    if arguments.output == "json":
+        output.json_result([_document(found, made, seen)])
+    return _tell_end(found, arguments, made, seen)
+
+
+def _show(found: Kubectl, made: Plan) -> int:
+    output.data(deploy.difference(found, made))
+    for words, references in (
+        ("would be deleted", made.obsolete),
+        ("is there, and would be used as it is", made.used),
+        ("is new, and can only be shown when what it refers to is there", made.unseen),
+    ):
+        for each in references:
+            output.note(f"{each} {words}")
+    return 0
+
+
+def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again: str) -> None:
+    applied: list[Reference] = []
+
+    def done(reference: Reference) -> None:
+        applied.append(reference)
+        _tell(arguments, reference, "applied")
+
+    try:
+        warnings = deploy.carry_out(found, made, done)
+    except (PackyardError, KeyboardInterrupt):
+        remove = clusters.command(found, arguments, "undeploy", made.record.run)
+        count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
+        output.warning(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
+        raise
+    _tell_all(each for each in warnings if each not in made.warnings)
+    for each in made.obsolete:
+        _tell(arguments, each, "deleted")
+
+
+def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
+    if arguments.output == "text":
+        output.line(f"{reference} {what}")
+
+
+def _tell_all(warnings: Iterable[str]) -> None:
+    for each in warnings:
+        output.note(f"warning: {each}")
+
+
+def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatus:
+    """Return what a run does as soon as its pods run, or when the time is over."""
+    end = time.monotonic() + arguments.timeout
+    told = ""
+    try:
+        while True:
+            seen = _look(found, made.record)
+            told, before = _words(seen), told
+            if told != before:
+                output.note(told)
+            if seen.state != status.STARTING or time.monotonic() > end:
+                return seen
+            time.sleep(_PAUSE)
+    except (PackyardError, KeyboardInterrupt):
+        output.warning(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
+        raise
+
+
+def _look(found: Kubectl, record: RunRecord) -> RunStatus:
+    """Return what a run does; a server that starts again is asked again."""
+    for pause in _PATIENCE:
+        try:
+            return status.read(found, {record.run: [record]})[0]
+        except UnavailableError as error:
+            output.note(f"asking again in {pause} s: {error}")
+            time.sleep(pause)
+    return status.read(found, {record.run: [record]})[0]
+
+
+def _words(seen: RunStatus) -> str:
+    roles = ", ".join(f"{each.name} {each.ready + each.done}/{each.wanted}" for each in seen.roles)
+    return f"{seen.run} is {seen.state}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
+
+
+def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None) -> int:
+    """Say what has come of it and what to type next; return the exit code."""
+    record = made.record
+    if not record.objects:
+        output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
+        return 0
+    what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
+    output.note(f"run {record.run}: {output.counted(len(made.objects), 'object')} applied, {what} {record.number}")
+    if seen is None or seen.state in (status.RUNNING, SUCCEEDED):
+        output.note(_next(found, arguments, made, "logs" if seen else "status"))
+        return 0
+    late = "is not running yet" if seen.state == status.STARTING else f"is {seen.state}"
+    problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
+    raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
+
+
+def _next(found: Kubectl, arguments: argparse.Namespace, made: Plan, verb: str) -> str:
+    return f"{clusters.command(found, arguments, verb, made.record.run)} {_SHOWS[verb]}"
+
+
+def _document(found: Kubectl, made: Plan, seen: RunStatus | None) -> dict[str, object]:
+    return {
+        "run": made.record.run,
+        "namespace": found.namespace,
+        "record": made.record.number,
+        "recorded": made.is_new,
+        "applied": [named(each) for each in made.objects],
+        "used": [named(each) for each in made.used],
+        "deleted": [named(each) for each in made.obsolete],
+        "state": seen.state if seen else "",
+        "reason": seen.reason if seen else "",
+    }
+
+
+def named(reference: Reference) -> dict[str, str]:
+    """Return the name of an object as JSON."""
+    return {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "namespace": reference.namespace,
+        "name": reference.name,
+    }

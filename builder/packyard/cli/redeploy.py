@@ -1,0 +1,44 @@
+"""Deploy a run again as it was recorded, from any machine: no local files are needed.
+
+packyard redeploy RUN                      as it was deployed last: what is missing is completed
+packyard redeploy RUN --to 1               as it was deployed first; this makes a new record
+
+Secrets stay as they are on the cluster, for their data are not recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from packyard.cli import arguments as shared
+from packyard.cli import clusters, deploying
+from packyard.cluster import record as records
+from packyard.errors import InputError, Problem
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
+    parser.add_argument("--to", metavar="N", type=int, help="the number of a record; packyard history lists them")
+    clusters.add_arguments(parser)
+    deploying.add_arguments(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deploy the objects of a record."""
+    found = clusters.find(arguments)
+    clusters.tell(found)
+    before = records.read_run(found, arguments.run)
+    record = next((each for each in before if each.number == (arguments.to or before[-1].number)), None)
+    if record is None:
+        hint = f"packyard history {arguments.run} -n {found.namespace} lists them"
+        raise InputError(Problem(f"run {arguments.run} has no record {arguments.to}", hint=hint))
+    to = [f"--to={record.number}"] if arguments.to else []
+    again = clusters.command(found, arguments, "redeploy", arguments.run, *to)
+    remove = clusters.command(found, arguments, "undeploy", arguments.run)
+    drafted = replace(record, who=found.who(), when=deploying.now())
+    hint = f"{remove} deletes it; packyard deploy DIR RUN_NAME=WORD deploys another one"
+    objects = record.read_objects()
+    return deploying.run(found, arguments, before, drafted, objects, again=again, hint=hint, keep_secrets=True)
