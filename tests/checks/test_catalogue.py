@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.checks.lint import lint_catalogue
+from packyard.checks import catalogue
+from packyard.checks.parsed import parse
 from packyard.setters.packages import PackageFiles
 
 OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
@@ -14,7 +15,7 @@ def shared(*texts: str) -> list[str]:
     packages = [
         PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
     ]
-    found = [finding for finding in lint_catalogue(packages) if finding.rule == "shared-name"]
+    found = catalogue.check([named for package in packages for named in catalogue.names(parse(package))])
     return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
 
 

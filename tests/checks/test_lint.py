@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from packyard.checks.lint import lint, lint_catalogue
+from packyard.build import linting
+from packyard.checks.lint import lint
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas as judges
 from packyard.kubernetes.schemas import Judge
-from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.packages import PackageFiles, read_package
 from packyard.source.package import Package, UseCase
 from served import Served
-from usecases import CATALOGUE, composed_package, each_option, each_package, shipped
+from usecases import CATALOGUE, each_option, each_package, shipped
 
 
 def test_findings_stand_in_the_order_of_files_and_lines() -> None:
@@ -56,10 +56,7 @@ def judging() -> list[Judge]:
 @pytest.mark.slow
 @each_package
 def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
-    composed = composed_package(package)
-    files = [item.package_files(f"{item.use_case.path}/") for item in composed.use_cases]
-    files.append(composed.options.package_files(f"{OPTIONS}/"))
-    assert [str(finding) for finding in lint_catalogue(files, judges=judging())] == []
+    assert [str(finding) for finding in linting.lint(CATALOGUE, package.name)] == []
 
 
 #: Rules that ask for comments, which kustomize drops, and for values that only users know.

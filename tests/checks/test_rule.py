@@ -13,10 +13,11 @@ from checks import packed
 from packyard.build import linting
 from packyard.build.linting import Linting
 from packyard.build.packing import Packing, Settings
-from packyard.checks import archive, parts
+from packyard.checks import archive, catalogue, parts
 from packyard.checks import folder as any_folder
 from packyard.checks.finding import Finding, finding
-from packyard.checks.lint import lint, lint_catalogue
+from packyard.checks.lint import lint
+from packyard.checks.parsed import parse
 from packyard.checks.rule import Rule, table
 from packyard.files.tree import Tree
 from packyard.kubernetes import schemas
@@ -86,6 +87,7 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     cases = [{path: text for path, text in data.items() if path.startswith(top)} for top in tops]
     packages = [PackageFiles(krmfile, case) for case in cases]
     judges = schemas.choose(("1.31",))
-    lints = lint_catalogue(packages, judges=judges) if len(cases) > 1 else lint(packages[0], judges=judges)
+    lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
+    lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
     return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]

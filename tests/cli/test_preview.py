@@ -57,3 +57,12 @@ def test_names_that_are_not_there_are_refused_with_those_that_are(workspace: Pat
 def test_what_does_not_compose_is_said_and_fails(workspace: Path) -> None:
     tiny.replace(workspace / CONFIG_MAP, "data:\n", "data:\n- b\n")
     assert "cm.yaml:" in tiny.refused("preview", "p", "--workspace", workspace)
+
+
+def test_findings_are_at_the_lines_that_the_author_wrote_but_for_exceptions(workspace: Path) -> None:
+    findings = tiny.run("preview", "p", "--once", "--workspace", workspace)[2]
+    assert f"{workspace / CONFIG_MAP}:" in findings
+    assert "[no-labels]" in findings
+    reason = "# packyard: allow no-labels: nobody selects it\n"
+    tiny.replace(workspace / CONFIG_MAP, "metadata:", f"{reason}metadata:")
+    assert "0 findings of lint" in tiny.run("preview", "p", "--once", "--workspace", workspace)[2]

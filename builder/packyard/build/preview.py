@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from packyard.build import assemble, linting
+from packyard.build.packing import Packing, Settings
 from packyard.checks.finding import Finding
-from packyard.checks.lint import lint_catalogue
 from packyard.errors import InputError, PackyardError, Problem, suggest
-from packyard.kubernetes.schemas import Judge
 from packyard.source import library, package, workspace
-from packyard.source.compose import compose
 from packyard.source.library import Library
 from packyard.source.sources import Observed
 from packyard.work.kept import Fact
 
+_VERSION = "0.0.0"  # which no finding shows
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The files of a use case by their paths from the package's parent, and what lint finds in them.
+    """The files of a use case by their paths from the package's parent, and what lint finds in the package.
 
     Without ``problems`` it composes.
     """
@@ -32,14 +33,11 @@ class View:
 class Preview:
     """Looks at one use case of a package of a workspace, again and again."""
 
-    def __init__(
-        self, root_dir: Path, name: str, path: str, judges: Sequence[Judge] = (), libraries: Sequence[Library] = ()
-    ) -> None:
+    def __init__(self, root_dir: Path, name: str, path: str, libraries: Sequence[Library] = ()) -> None:
         self.root_dir = root_dir
         self.name = name
         self.path = path
-        self.judges = judges
-        self.libraries = libraries
+        self.libraries = tuple(libraries)
         self._facts: list[Fact] = []
 
     def look(self) -> View:
@@ -50,17 +48,18 @@ class Preview:
             self._facts = Observed(self.root_dir, library.places(self.libraries)).now(self._facts)
             return View(problems=error.problems)
         try:
-            composed = compose(here, package.read(here, self.name))
+            draft = assemble.draft(here, self.name, _VERSION)
         except PackyardError as error:
             return View(problems=error.problems)
         finally:
             self._facts = here.sources.facts
-        found = next((item for item in composed.use_cases if item.use_case.path == self.path), None)
-        if found is None:
+        where = f"{here.prefix}/{self.path}/"
+        files = {f"{self.name}/{item.path}": item.data for item in draft.members if item.path.startswith(where)}
+        if not files:
             return View(problems=[Problem(f"{self.name} has no use case {self.path!r} any more")])
-        where = f"{self.name}/{here.prefix}/{self.path}/"
-        findings = lint_catalogue([found.package_files(where)], judges=self.judges)
-        return View({where + file: data for file, data in sorted(found.files.items())}, findings)
+        packing = Packing(Settings(root_dir=self.root_dir, version=_VERSION, libraries=self.libraries))
+        linted = linting.Linting(packing)(self.name, (draft, self._facts))
+        return View(files, linting.judge(here, [linted], alone=True))
 
     def has_changed(self) -> bool:
         """Say whether anything differs that the last look asked its sources."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from packyard.checks import (
     argo,
     arguments,
-    catalogue,
     claims,
     defaults,
     definitions,
@@ -61,15 +60,6 @@ def lint(
     files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
     found = find(package, parse(package), shipped=shipped, judges=judges)
     return in_order(exception.apply(found, files, files if is_own else (), shipped=shipped))
-
-
-def lint_catalogue(packages: Sequence[PackageFiles], *, judges: Sequence[Judge] = ()) -> list[Finding]:
-    """Return everything that is wrong with packages as they are shipped, one after the other, and then between them."""
-    each = [(package, parse(package)) for package in packages]
-    found = [finding for package, parsed in each for finding in find(package, parsed, judges=judges)]
-    found += catalogue.check([named for _, parsed in each for named in catalogue.names(parsed)])
-    files = {package.where + path: data for package in packages for path, data in package.files.items()}
-    return exception.apply(found, files, (), shipped=True)
 
 
 def find(

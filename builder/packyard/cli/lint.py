@@ -115,11 +115,6 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     return Linted([*linted.findings, *misfits], linted.use_cases)
 
 
-def judges_of(workspace: Workspace) -> list[Judge]:
-    """Return the judges of the versions that the workspace lists; none, and a warning, without what they need."""
-    return [] if tell_missing_schemas() else judges.choose(workspace.kubernetes)
-
-
 def tell_missing_schemas() -> bool:
     """Warn, and say so, where what the schemas need is not installed."""
     missing = judges.missing()

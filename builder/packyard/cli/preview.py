@@ -13,7 +13,7 @@ from pathlib import Path
 from packyard.build.preview import Preview, View, choose
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.cli.lint import judges_of
+from packyard.cli.lint import tell_missing_schemas
 from packyard.source import package
 
 _PAUSE = 0.2  # seconds between two looks at the sources
@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the use case; the exit code is 1 if it does not compose and no change is waited for."""
     here = sources.find(arguments)
     path = choose(package.read(here, arguments.name), arguments.path)
-    preview = Preview(here.root_dir, arguments.name, path, judges_of(here), here.libraries)
+    preview = Preview(here.root_dir, arguments.name, path, here.libraries)
+    tell_missing_schemas()
     view = preview.look()
     if arguments.output == "json":
         output.json_result([{"file": file, "text": data.decode()} for file, data in view.files.items()])
