@@ -1,14 +1,15 @@
 """A new source package, written from a few answers: it builds and lints as it is, and its author goes on from there.
 
 packages/NAME/package.yaml           what each use case is made of
-packages/NAME/patches/USECASE.yaml   what the program is started with, as the base has it, for the author to change
+packages/NAME/patches/USECASE.yaml   what the program is started with, as the parts have it, for the author to change;
+                                     what this names and no part has, such as MODEL_SCRIPT, is in one for variables
 packages/NAME/docs/10-title.md       the beginning of its README
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.errors import InputError, Problem, suggest
@@ -16,18 +17,23 @@ from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.kubernetes.pods import Path
 from packyard.setters import comment
+from packyard.setters.definition import Setter
 from packyard.source import accumulate, parts
 from packyard.source.accumulate import SourceObject
 from packyard.source.offered import BASE, Offered
 from packyard.source.package import FILE, NAME
+from packyard.source.parts import Part
+from packyard.source.words import Words
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.yaml.document import mappings
 from packyard.yaml.node import Node, Scalar, SequenceNode
-from packyard.yaml.tree import Text, Tree, block, in_brackets, literal
+from packyard.yaml.tree import Text, Tree, Written, block, in_brackets, lexeme, literal
 
 #: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
 _MERGED = (CORE, APPS, BATCH)
 _RUN = ("command", "args")
 _WIDTH = 100
+_VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +51,15 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """A patch of a workload: its file, and what is written there; ``kind`` is its target where it names no object."""
+    """A patch: its file, and what is written there; ``kind`` is its target where it names no object.
+
+    ``texts`` are the words that it starts a program with.
+    """
 
     file: str
     tree: Tree
     kind: str = ""
+    texts: Sequence[str] = ()
 
     @property
     def entry(self) -> Tree:
@@ -90,7 +100,10 @@ def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
-    patches = {name: _patches(workspace, name, base) for name, base in answers.bases.items()}
+    started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
+    patches = {name: list(_patches(name, each)) for name, each in started.items()}
+    values = {name: value for each in started.values() for name, value in each.missing.items()}
+    answers = replace(answers, setters={**values, **answers.setters})
     texts = {FILE: _text(_package(answers, patches)), "docs/10-title.md": _title(answers)}
     for made in patches.values():
         texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
@@ -127,14 +140,61 @@ def _texts(names: Sequence[str]) -> list[Tree]:
     return [Text(name) for name in names]
 
 
-def _patches(workspace: Workspace, name: str, base: str) -> list[_Patch]:
-    """Return a patch for each workload of a use case with this base."""
-    part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
-    objects = accumulate.accumulate(part)
-    named = zip(accumulate.file_names(objects), objects, strict=True)
-    found = [replace(made, file=file) for file, item in named if (made := _patch(item)) is not None]
-    files = [f"{name}-{patch.file}" if len(found) > 1 else f"{name}.yaml" for patch in found]
-    return [replace(patch, file=f"patches/{file.replace('/', '-')}") for patch, file in zip(found, files, strict=True)]
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """How the programs of a use case are started: a patch of each workload, by the name of its file.
+
+    ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
+    """
+
+    runs: Mapping[str, _Patch]
+    missing: Mapping[str, str]
+
+    @classmethod
+    def of(cls, workspace: Workspace, base: str, answers: Answers) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in answers.programs]
+        programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
+        objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
+        named = zip(accumulate.file_names(objects), objects, strict=True)
+        runs = {file: patch for file, item in named if (patch := _patch(item))}
+        asked = {name for patch in runs.values() for text in patch.texts for name in _VARIABLE.findall(text)}
+        values = {**_defaults(workspace, (part, *programs)), **answers.setters}
+        missing = (asked & values.keys()) - {name for item in objects for name in _variables(item)}
+        is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
+        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {})
+
+
+def _defaults(workspace: Workspace, found: Sequence[Part]) -> dict[str, str]:
+    """Return the values of the setters that parts share, or have for themselves."""
+    shared = parts.read_shared(workspace.sources, workspace.libraries)
+    own = [krmfile for part in found for krmfile in part.krmfiles()]
+    defined = Words(shared, [[each] for each in own], {}, workspace.sources.memo).defined
+    return {name: word.definition.value for name, word in defined.items() if isinstance(word.definition, Setter)}
+
+
+def _variables(item: SourceObject) -> Iterator[str]:
+    """Yield the variables that an object gives to programs: those of ``env``, and the keys of a ConfigMap."""
+    data = item.root.mapping("data") if item.identity[1] == "ConfigMap" else None
+    yield from (entry.name for entry in (data.entries if data else ()))
+    for pod in pods.find(item.root):
+        for container in pod.containers:
+            yield from (each.text("name") for each in mappings(container.get("env")))
+
+
+def _patches(name: str, started: _Started) -> Iterator[_Patch]:
+    """Yield the patches of a use case, with their files."""
+    for file, patch in started.runs.items():
+        called = f"{name}-{file}" if len(started.runs) > 1 else f"{name}.yaml"
+        yield replace(patch, file=f"patches/{called.replace('/', '-')}")
+    if started.missing:
+        data = {key: _bound(key, value) for key, value in started.missing.items()}
+        tree: Tree = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": accumulate.RUN}, "data": data}
+        yield _Patch(f"patches/{name}-variables.yaml", tree)
+
+
+def _bound(name: str, value: str) -> Written:
+    return Written(lexeme(value, flow=True), value, (f"{lexeme(value)} {comment.write(name)}",))
 
 
 def _patch(item: SourceObject) -> _Patch | None:
@@ -146,10 +206,18 @@ def _patch(item: SourceObject) -> _Patch | None:
             if run and "initContainers" not in path:
                 name = container.get("name")
                 named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
+                texts = tuple(_texts_of(lists.values()))
                 if group_of(item.identity[0]) in _MERGED:
-                    return _Patch("", _merge(item, path, {**named, **run}))
-                return _Patch("", list(_operations(path, named, run)), item.identity[1])
+                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts)
+                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts)
     return None
+
+
+def _texts_of(lists: Iterable[Node | None]) -> Iterator[str]:
+    for value in lists:
+        for item in value.items if isinstance(value, SequenceNode) else ():
+            if isinstance(item.value, Scalar):
+                yield item.value.value
 
 
 def _is_bound(value: Node) -> bool:
@@ -160,9 +228,7 @@ def _is_bound(value: Node) -> bool:
 
 
 def _items(value: Node) -> list[Tree]:
-    items = value.items if isinstance(value, SequenceNode) else ()
-    texts = [item.value.value for item in items if isinstance(item.value, Scalar)]
-    return [literal(text) or Text(text) for text in texts]
+    return [literal(text) or Text(text) for text in _texts_of([value])]
 
 
 def _short(tree: Tree) -> Tree:
