@@ -44,3 +44,34 @@ def test_what_a_command_writes_is_bounded(
     block = Block(f"head -c 1000000 /dev/zero >{where}; false", 1)
     said = readme.run(block, tmp_path, programs, os.environ)
     assert said == ("a command failed" if where == "/dev/null" else "writes more than 100000 bytes")
+
+
+_PAGE = """\
+```sh
+echo 1
+
+echo 2
+```
+1. As a step:
+
+   ~~~ bash
+   echo 3
+   ~~~
+````shell
+```
+echo 4
+````
+```text
+echo no
+```
+```sh
+```
+"""
+
+
+def test_finds_the_blocks_that_readers_see() -> None:
+    assert readme.blocks(_PAGE) == [
+        Block("echo 1\n\necho 2\n", 2),
+        Block("   echo 3\n", 9),
+        Block("```\necho 4\n", 12),
+    ]

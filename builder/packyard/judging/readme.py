@@ -8,19 +8,19 @@ of kubectl there is a program that reads what it is to apply, and agrees: no clu
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from packyard.checks import markdown
 from packyard.errors import UnavailableError
 from packyard.judging import script
 from packyard.render.programs import Program
 from packyard.work import process
 
-_FENCE = re.compile(r"^(?P<fence>```+|~~~+)(?:sh|bash|shell)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+_SHELLS = ("sh", "bash", "shell")
 _TIMEOUT = 300  # seconds for a block
 _WRITTEN = 256 * 1024**2  # bytes that it may write
 _MOST = 10_000  # bytes of what it says
@@ -57,7 +57,8 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """Return the blocks of commands of a README, in their order."""
-    return [Block(each["text"], text.count("\n", 0, each.start()) + 2) for each in _FENCE.finditer(text)]
+    found = [each.lines for each in markdown.parse(text).blocks if each.language in _SHELLS and each.lines]
+    return [Block("".join(f"{line}\n" for _, line in lines), lines[0][0]) for lines in found]
 
 
 def missing(block: Block, program: Program | None) -> str:
