@@ -49,7 +49,13 @@ def _known(env: Mapping[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"), [("github-actions.yml", "github-workflows"), ("gitlab-ci.yml", "gitlab-ci")]
+    ("name", "schema"),
+    [
+        ("github-actions.yml", "github-workflows"),
+        ("github-impact.yml", "github-workflows"),
+        ("gitlab-ci.yml", "gitlab-ci"),
+        ("gitlab-impact.yml", "gitlab-ci"),
+    ],
 )
 def test_a_recipe_fits_the_schema_of_its_system(name: str, schema: str) -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", RECIPES / name]
@@ -92,3 +98,88 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert opened.signers
     assert made.source is not None
     assert (made.source.commit, made.source.dirty) == (git("rev-parse", "HEAD").strip(), False)
+
+
+#: Stands for `gh api` and curl: keeps one comment, `[{"id": 7, "body": …}]` where there is one, and notes each change.
+_SERVER = """\
+#!{python}
+import json, os, sys
+from pathlib import Path
+home, words = Path(os.environ["HOME"]), sys.argv[1:]
+method = next((each for each in words if each in ("POST", "PUT", "PATCH")), "")
+kept = home / "comment"
+if method:
+    body = next(word.partition("@")[2] for word in words if word.startswith(("body=@", "body@")))
+    kept.write_text(Path(body).read_text())
+    address = next(word for word in words if "/" in word and "@" not in word)
+    with (home / "changes").open("a") as changes:
+        print(method, address, file=changes)
+elif Path(sys.argv[0]).name == "gh":
+    print(7 if kept.exists() else "")
+else:
+    print(json.dumps([dict(id=7, body=kept.read_text())] if kept.exists() else []))
+"""
+_COMMENTS = {
+    "github-impact.yml": ["POST repos/o/zoo/issues/5/comments", "PATCH repos/o/zoo/issues/comments/7"],
+    "gitlab-impact.yml": ["POST https://gitlab.example/notes", "PUT https://gitlab.example/notes/7"],
+}
+
+
+def _jobs(name: str) -> list[tuple[list[str], dict[str, str]]]:
+    """Return what the job that composes types, and the job that comments, each with its environment."""
+    recipe = yaml.safe_load((RECIPES / name).read_text())
+    if name == "gitlab-impact.yml":
+        known = {"IMPACT_TOKEN": "secret", "NOTES": "https://gitlab.example/notes"}
+        return [(["\n".join(job["script"])], job["variables"] | known) for job in recipe.values()]
+    values = {"repository": "o/zoo", "event.pull_request.number": "5", "token": "secret"}
+    jobs = []
+    for job in recipe["jobs"].values():
+        env = job.get("env", {})
+        for key, value in values.items():
+            env = {each: text.replace(f"${{{{ github.{key} }}}}", value) for each, text in env.items()}
+        jobs.append(([step["run"] for step in job["steps"] if "run" in step], env))
+    return jobs
+
+
+@pytest.mark.parametrize("name", _COMMENTS)
+def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name: str, tmp_path: Path) -> None:
+    root, bin_dir = tiny.workspace(tmp_path / "clone"), programs_dir(tmp_path / "bin", {})
+
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=r", "-c", "user.email=r@example.com")
+        return subprocess.run(["git", *who, *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "Begin"), ("branch", "origin/main")):
+        git(*words)
+    for program in ("gh", "curl"):
+        tiny.write(bin_dir / program, _SERVER.format(python=sys.executable))
+        (bin_dir / program).chmod(0o755)
+    tiny.write(bin_dir / "python", f'#!/bin/sh\n[ "$1" = -m ] || exec {sys.executable} "$@"\n')
+    (bin_dir / "python").chmod(0o755)
+    mine = {"PATH": f"{bin_dir}:/usr/bin:/bin", "HOME": str(tmp_path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    base = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": git("rev-parse", "HEAD").strip()}
+    for value in ("2", "3"):
+        tiny.replace(root / "bases/one/cm.yaml", f'a: "{int(value) - 1}"', f'a: "{value}"')
+        git("commit", "-qam", "Change")
+        for steps, env in _jobs(name):
+            for step in steps:
+                found = environment(**mine, **base, **env)
+                done = subprocess.run(["bash", "-e", "-c", step], cwd=root, env=found, capture_output=True, text=True)
+                assert done.returncode == 0, done.stderr
+        written = (tmp_path / "comment").read_text()
+        assert written.startswith("<!-- packyard impact -->\n1 of 1 package")
+        assert f'`"{value}"`' in written
+    assert (tmp_path / "changes").read_text().splitlines() == _COMMENTS[name]
+
+
+def test_only_the_job_that_comments_may_write_and_it_runs_nothing_of_the_change() -> None:
+    recipe = yaml.safe_load((RECIPES / "github-impact.yml").read_text())
+    assert recipe["permissions"] == {}
+    rights = {name: job["permissions"] for name, job in recipe["jobs"].items()}
+    assert rights == {"impact": {"contents": "read"}, "comment": {"pull-requests": "write"}}
+    assert recipe[True] == "pull_request"  # not `pull_request_target`, which has the rights of the repository
+    steps = [step.get("uses", "") for step in recipe["jobs"]["comment"]["steps"]]
+    assert not any(each.startswith("actions/checkout") for each in steps)
+    jobs = yaml.safe_load((RECIPES / "gitlab-impact.yml").read_text())
+    assert jobs["comment"]["variables"]["GIT_STRATEGY"] == "none"
+    assert "IMPACT_TOKEN" not in str(jobs["impact"])
