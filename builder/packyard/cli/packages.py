@@ -23,8 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
 
 
-def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, list[Object]]]:
-    """Yield each use case of the packages that are named, or of all, with its objects, whatever is still to be set."""
+def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, str, list[Object]]]:
+    """Yield each use case of the packages that are named, or of all: the word, its path there, and its objects.
+
+    Values may still have to be set.
+    """
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         names = list(dict.fromkeys(words)) or _all(flag)
         with output.progress(names) as done:
@@ -33,7 +36,7 @@ def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, list[
                 if not there.is_dir():
                     there = bundles.find(Reference.parse(word), flag).unpack(Path(tempfile.mkdtemp(dir=folder)))
                 for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
-                    yield os.path.normpath(f"{word}/{use_case}"), found
+                    yield word, use_case, found
                 done(number)
 
 

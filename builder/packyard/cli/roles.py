@@ -9,6 +9,7 @@ It follows from the kinds that the packages are made of. Nothing here asks a clu
 from __future__ import annotations
 
 import argparse
+import os
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, packages
@@ -33,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print roles, each with its binding where somebody is named."""
     rights, beyond = set[Right](), dict[str, list[str]]()
-    for use_case, objects in packages.objects(arguments.packages, arguments.channel):
+    for word, use_case, objects in packages.objects(arguments.packages, arguments.channel):
         found, others = roles.needed(objects)
         rights |= found | roles.secrets(objects)
         for each in others:
-            beyond.setdefault(each, []).append(use_case)
+            beyond.setdefault(each, []).append(os.path.normpath(f"{word}/{use_case}"))
     for each, use_cases in beyond.items():
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
     made = [roles.role(rights, arguments.name, arguments.namespace)]

@@ -65,10 +65,11 @@ def operated(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
                 fix=" && ".join(operator.install),
             )
         for each in found:
-            yield _judged(operator, each)
+            yield judge(operator, each)
 
 
-def _judged(operator: Operator, found: operators.Found) -> Finding:
+def judge(operator: Operator, found: operators.Found) -> Finding:
+    """Find an operator well: with a pod that is ready, and new enough."""
     metadata = mapping(found.deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
     about = f"{operator.name} {found.version}".strip()
