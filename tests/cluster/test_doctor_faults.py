@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import real
 from catalogue import test_runs
-from cluster.patients import deployed, examine, pod, prepared, read, told
+from cluster.patients import deployed, examine, pod, prepared, read, running, told
+from controlplane import shared
 from controlplane.api import Api, wait
-from packyard.cluster import doctor
+from packyard.cluster import doctor, kubectl
 from packyard.cluster.kubectl import Kubectl
+from packyard.kubernetes.groups import resource_of
+from packyard.kubernetes.operators import OPERATORS
 from usecases import Object
 
 
@@ -304,3 +310,102 @@ spec:
         "error: ResourceQuota small: has no room: 1 count/deployments.apps needed, 0 of 0 free; 4 pods needed, 3 of 3"
         " free; 1.2 requests.cpu needed, 1 of 1 free; 10Gi requests.storage needed, 5Gi of 5Gi free",
     ]
+
+
+CUSTOM = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: <resource>.<group>}
+spec:
+  group: <group>
+  scope: Namespaced
+  names: {kind: <kind>, plural: <resource>}
+  versions:
+  - name: <version>
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+
+def define(api: Api, version: str, kind: str) -> None:
+    """Have the server know a kind."""
+    group, _, number = version.rpartition("/")
+    create(api, "", CUSTOM, resource=resource_of(kind), group=group, version=number, kind=kind)
+    wait(lambda: [] if (version, kind) in known(api) else [kind])
+
+
+def known(api: Api) -> set[tuple[str, str]]:
+    api.resources.clear()
+    api.path("v1", "Pod")
+    return {*api.resources}
+
+
+def of(version: str, kind: str, **labels: str) -> Object:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "run", "labels": labels}, "spec": {}}
+
+
+def test_faults_of_kinds_operators_and_queues(tmp_path: Path) -> None:
+    """On a control plane of their own, which knows no kind but Kubernetes' and those of the test."""
+    real.pinned_program("kubernetes")
+    with shared.use(tmp_path, "-m", "controlplane.service", "bare", str(tmp_path)):
+        api = Api(tmp_path)
+        config = str(tmp_path / "kubeconfig")
+        client = kubectl.find(os.environ["PATH"], kubeconfig=config, namespace="default")
+        for version, kind in (
+            ("kubeflow.org/v1", "MPIJob"),
+            ("kubeflow.org/v1", "TFJob"),
+            ("argoproj.io/v1alpha1", "Workflow"),
+            ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        ):
+            define(api, version, kind)
+        operators = {each.image: each for each in OPERATORS}
+        for image, version, ready in (
+            ("workflow-controller", "v3.7.0", 0),
+            ("trainer-controller-manager", "v1.9.2", 1),
+            ("lws", "main", 1),
+        ):
+            made = running(operators[image], version)
+            api.create(made, "default").expect_done()
+            counts = {"replicas": 1, "availableReplicas": ready, "readyReplicas": ready}
+            api.merge({**made, "status": counts}, "default", subresource="status").expect_done()
+        objects = [
+            of("kubeflow.org/v2beta1", "MPIJob"),
+            of("kubeflow.org/v1", "TFJob"),
+            of("argoproj.io/v1alpha1", "Workflow"),
+            of("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+            of("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+            of("nobody.example/v1", "Thing"),
+            of("policy/v1beta1", "PodDisruptionBudget"),
+            of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": "team"}),
+        ]
+        found = [each for each in examine(client, objects) if each.check in ("api", "queue")]
+        assert told(found) == [
+            "error: Argo Workflows v3.7.0: no pod of Deployment default/workflow-controller is ready",
+            "error: JobSet of jobset.x-k8s.io/v1alpha2: is not known to the cluster",
+            "error: Kubeflow Trainer v1.9.2: is too old",
+            "error: MPIJob of kubeflow.org/v2beta1: is not served, only kubeflow.org/v1",
+            "error: PodDisruptionBudget of policy/v1beta1: is not served, only policy/v1",
+            "error: Thing of nobody.example/v1: is not known to the cluster",
+            "unknown: LeaderWorkerSet main: the image of Deployment default/lws does not tell its version",
+            "warning: Kubeflow Training Operator: no Deployment of this cluster runs it",
+            "warning: LocalQueue team: there is no Kueue in the cluster",
+        ]
+        fixes = {each.about: each.fix for each in found}
+        assert fixes["MPIJob of kubeflow.org/v2beta1"].endswith("/v0.8.0/deploy/v2beta1/mpi-operator.yaml")
+        of_this_cluster = f"kubectl --kubeconfig={config} --context=test apply "
+        assert fixes["JobSet of jobset.x-k8s.io/v1alpha2"].startswith(of_this_cluster)
+        quick = {str(each) for each in doctor.quick(client, prepared(objects))}
+        assert {str(each) for each in found if " of " in each.about} <= quick
+        define(api, "kueue.x-k8s.io/v1beta1", "LocalQueue")
+        stopped = of("kueue.x-k8s.io/v1beta1", "LocalQueue")
+        api.create(stopped, "default").expect_done()
+        condition = {"type": "Active", "status": "False", "message": "its ClusterQueue is stopped"}
+        api.merge({**stopped, "status": {"conditions": [condition]}}, "default", subresource="status").expect_done()
+        queued = [of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": name}) for name in ("team", "run")]
+        assert told([each for each in examine(client, queued) if each.check == "queue"]) == [
+            "error: LocalQueue run: is not active: its ClusterQueue is stopped",
+            "error: LocalQueue team: is not there",
+        ]

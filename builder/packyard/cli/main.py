@@ -33,6 +33,7 @@ VERBS = {
     "undeploy": ("undeploy", "delete runs; claims stay, and so do results"),
     "history": ("history", "list when a run was deployed, by whom, and what changed"),
     "redeploy": ("redeploy", "deploy a run again as it was recorded"),
+    "doctor": ("doctor", "say what keeps a use case from running on a cluster"),
     "prerequisites": ("prerequisites", "list what packages need installed on a cluster, and whether it is"),
     "roles": ("roles", "print the roles of users who deploy packages"),
     "lint": ("lint", "report what is wrong with packages"),

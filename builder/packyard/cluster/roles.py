@@ -43,8 +43,9 @@ _ALWAYS = (
     | _rights(CORE, "pods/log", "get")
     | _rights(CORE, "pods/exec pods/portforward", "create")
     | _rights(CORE, "events", "list")
-    | _rights(CORE, "limitranges persistentvolumeclaims resourcequotas serviceaccounts", "list")  # doctor
-    | _rights(CORE, "namespaces", "get")
+    | _rights(CORE, "limitranges persistentvolumeclaims resourcequotas", "list")  # doctor
+    | _rights(CORE, "configmaps namespaces persistentvolumeclaims serviceaccounts services", "get")
+    | _rights("kueue.x-k8s.io", "localqueues", "get")
     | _rights(CORE, "serviceaccounts", "create delete list")  # doctor --probe
     | _rights(BATCH, "jobs", "create delete list")
 )
@@ -52,8 +53,12 @@ _ALWAYS = (
 _OWN = "create delete get list patch"
 #: What doctor asks of kinds without a namespace, and of operators in the namespaces of those.
 _CLUSTER_WIDE = (
-    _rights(CORE, "nodes", "list")
-    | _rights("storage.k8s.io", "csidrivers storageclasses", "list")
+    _rights(CORE, "nodes persistentvolumes pods", "list")
+    | _rights("storage.k8s.io", "storageclasses", "list")
+    | _rights("storage.k8s.io", "csidrivers", "get list")
+    | _rights("scheduling.k8s.io", "priorityclasses", "get")
+    | _rights("node.k8s.io", "runtimeclasses", "get")
+    | _rights("networking.k8s.io", "ingressclasses", "get")
     | _rights("apiextensions.k8s.io", "customresourcedefinitions", "list")
     | _rights(APPS, "deployments", "list")
 )

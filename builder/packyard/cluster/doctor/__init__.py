@@ -12,7 +12,7 @@ from functools import reduce
 from operator import or_
 from shlex import quote
 
-from packyard.cluster.doctor import apis, facts, limits, namespaces, nodes, queues, references, storage, volumes
+from packyard.cluster.doctor import apis, facts, limits, namespaces, nodes, queues, references, rights, storage, volumes
 from packyard.cluster.doctor.facts import Facts, Questions, UnreadError
 from packyard.cluster.doctor.finding import Finding, unknown
 from packyard.cluster.kubectl import Kubectl
@@ -36,7 +36,7 @@ _NAMED = (
     Check("Secrets for registries", references.ask_held, references.pulling),
 )
 #: The part that deploying begins with.
-_QUICK = (_NAMESPACE, Check("kinds", apis.ask_versions, apis.served), *_NAMED)
+QUICK = (_NAMESPACE, Check("kinds", apis.ask_versions, apis.served), *_NAMED)
 _ALL = (
     _NAMESPACE,
     Check("kinds", apis.ask_served, apis.served),
@@ -53,12 +53,13 @@ _ALL = (
     Check("quotas", limits.ask, limits.quotas),
     Check("limits", limits.ask, limits.ranges),
     Check("nodes", nodes.ask, nodes.fit),
+    Check("your rights", rights.ask, rights.held),
 )
 
 
 def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
     """Return what would keep a run from starting, as far as two calls of kubectl can tell, and what cannot be seen."""
-    return [each for each in _examine(kubectl, prepared.objects, _QUICK) if each.severity != "passed"]
+    return [each for each in _examine(kubectl, prepared.objects, QUICK) if each.severity != "passed"]
 
 
 def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
@@ -77,15 +78,17 @@ def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Ques
 
 
 def judge(objects: Sequence[Object], known: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
-    """Return what the facts mean for objects."""
-    return [finding for each in checks for finding in _findings(each, objects, known)]
-
-
-def _findings(check: Check, objects: Sequence[Object], known: Facts) -> Iterator[Finding]:
-    try:
-        yield from check.judge(objects, known)
-    except UnreadError as error:
-        yield unknown("rights", check.about, f"you may not look: {error}", why="this check was left out")
+    """Return what the facts mean for objects. Checks that lack the same fact are one finding."""
+    found: list[Finding] = []
+    left_out: dict[str, list[str]] = {}
+    for each in checks:
+        try:
+            found += each.judge(objects, known)
+        except UnreadError as error:
+            left_out.setdefault(str(error), []).append(each.about)
+    for reason, abouts in left_out.items():
+        found.append(unknown("rights", ", ".join(abouts), f"not looked at: {reason}", why="an administrator sees more"))
+    return found
 
 
 def _located(fix: str, kubectl: Kubectl) -> str:

@@ -15,17 +15,17 @@ _CHECK = "api"
 
 def ask_served(objects: Sequence[Object]) -> Questions:
     """Ask for the groups of all kinds, and for the kinds of those that are not Kubernetes' own."""
-    return ask_versions(objects) | Questions(apis=frozenset(version for version, _ in _custom(objects)))
+    return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
 
 
 def ask_versions(objects: Sequence[Object]) -> Questions:
-    """Ask for the groups, where a kind is in one that is not Kubernetes' own, or that may go with a new version."""
-    return Questions(groups=any("/" in version for version, _ in _kinds(objects)))
+    """Ask for the groups, where a kind is in one that is not Kubernetes' own."""
+    return Questions(groups=bool(_custom(objects)))
 
 
 def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find each kind in the version that is used."""
-    for version, kind in _kinds(objects):
+    for version, kind in _kinds(objects) if facts.groups else ():
         group, _, number = version.rpartition("/")
         about = f"{kind} of {version}"
         served = facts.groups.get(group, ())
@@ -77,13 +77,13 @@ def judge(operator: Operator, found: operators.Found) -> Finding:
         return error(
             _CHECK,
             about,
-            f"Deployment {name} in namespace {namespace} has no pod that is ready",
+            f"no pod of Deployment {namespace}/{name} is ready",
             why="nothing acts on what is applied until it is",
             fix=f"kubectl --namespace={namespace} describe deployment {name}",
         )
     version, oldest = operators.version_of(found.version), operators.version_of(operator.oldest)
     if version is None or oldest is None:
-        message = f"the version of Deployment {name} in namespace {namespace} cannot be told from its image"
+        message = f"the image of Deployment {namespace}/{name} does not tell its version"
         return unknown(_CHECK, about, message, why=f"packages need {operator.oldest} or later")
     if version < oldest:
         why = f"packages need {operator.oldest} or later; {operator.tested or operator.oldest} is tested"

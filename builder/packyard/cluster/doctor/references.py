@@ -126,8 +126,8 @@ def _held(objects: Sequence[Object]) -> dict[Name, set[str]]:
 
 
 def _accounts(objects: Sequence[Object]) -> set[Name]:
-    named = {pod.get("serviceAccountName") or pod.get("serviceAccount") for pod in pods.find_all(objects)}
-    return _missing({("ServiceAccount", text(name)) for name in named if isinstance(name, str)}, objects)
+    named = [pod.get("serviceAccountName") or pod.get("serviceAccount") for pod in pods.find_all(objects)]
+    return _missing({("ServiceAccount", text(name)) for name in named}, objects)
 
 
 def _pulling(objects: Sequence[Object]) -> set[Name]:
