@@ -1,0 +1,75 @@
+"""An admission webhook of a test, for what is created or changed in one namespace."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+from controlplane.api import Api, Object
+
+_GROUP = "admissionregistration.k8s.io/v1"
+
+
+@contextmanager
+def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[Object], str]) -> Iterator[None]:
+    """Have the server ask ``refuse`` about objects as long as the block runs: it is given the request, and returns why
+    it is refused, or an empty text.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
+            reason = refuse(request)
+            response = {"uid": request["uid"], "allowed": not reason, "status": {"message": reason}}
+            body = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(api.folder / "apiserver.crt", api.folder / "apiserver.key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    item = _configuration(api, namespace, resources, f"https://127.0.0.1:{server.server_port}")
+    try:
+        api.create(item).expect_done()
+        yield
+    finally:
+        api.delete(item).expect_done()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str) -> Object:
+    webhook = {
+        "name": "tests.packyard.example",
+        "clientConfig": {
+            "url": url,
+            "caBundle": base64.b64encode((api.folder / "apiserver.crt").read_bytes()).decode(),
+        },
+        "rules": [
+            {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": list(resources)}
+        ],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "timeoutSeconds": 30,
+    }
+    return {
+        "apiVersion": _GROUP,
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": namespace},
+        "webhooks": [webhook],
+    }
