@@ -1,11 +1,15 @@
-"""Say what keeps a use case from running on a cluster, here and now. Nothing is changed, there or in DIR.
+"""Say what keeps a use case from running on a cluster, here and now. No run there is changed, and nothing in DIR.
 
 packyard doctor DIR                  as it is set
 packyard doctor DIR WORKERS=8        as if this were set
+packyard doctor DIR --probe          also run its pods, small and with another program, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, nodes with room for all pods at once, and your own rights. Each finding says what is wrong, what comes of it,
 and where there is one, the command that helps. What you may not read is unknown, and no error.
+
+A probe's pods have the image, user, volumes, variables, node and account of the run's. They look for its programs and
+files, read its data, write a file where its results go and remove it, and look up the names that it refers to.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from packyard.cli import arguments as shared
-from packyard.cli import clusters, output
+from packyard.cli import clusters, output, probing
 from packyard.cli import directory as directories
 from packyard.cluster import doctor
 from packyard.cluster import run as runs
@@ -29,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
+    probing.add_arguments(parser)
     shared.add_output(parser)
 
 
@@ -40,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = replace(found, namespace=runs.namespace_of(prepared.objects, found.namespace, is_asked=asked))
     clusters.tell(found)
     findings = doctor.examine(found, prepared)
+    if arguments.probe:
+        findings += probing.run_after(findings, found, prepared, arguments.probe_timeout)
     if arguments.output == "json":
         output.json_result([asdict(each) for each in findings])
     else:

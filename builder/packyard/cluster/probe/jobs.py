@@ -1,10 +1,10 @@
-"""The Jobs of a probe: made of the pods of a use case, created, and deleted whatever happens."""
+"""The Jobs of a probe: made of the pods of a use case, created and deleted."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -14,6 +14,7 @@ from packyard.cluster.prepared import Prepared
 from packyard.cluster.probe import contract
 from packyard.cluster.probe.contract import Check
 from packyard.cluster.run import LABEL, Object
+from packyard.errors import PackyardError, Problem
 from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE, JOBSET, KUBEFLOW, TRAINER, group_of
 from packyard.kubernetes.lenient import mapping, mappings, text
@@ -35,7 +36,7 @@ _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 _MANAGED = {"app.kubernetes.io/managed-by": "packyard"}
 _STANDARD = "app.kubernetes.io/"
-_KEPT = 600  # seconds that a Job stays whose maker was killed
+_KEPT = 600  # seconds that a Job stays that has ended, and whose maker was killed
 _LONGEST = 40  # characters of the name of a run in that of its probe
 #: A name that every cluster has, and the groups of kinds whose pods find each other by names.
 _DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
@@ -56,7 +57,8 @@ class Probe:
 
     def image(self, job: str, container: str) -> str:
         """Return the image of a container."""
-        (pod,) = (each["spec"]["template"]["spec"] for each in self.objects if each["metadata"]["name"] == job)
+        named = (each for each in self.objects if (each["kind"], each["metadata"]["name"]) == ("Job", job))
+        pod = next(named)["spec"]["template"]["spec"]
         return next(text(each.get("image")) for each in pod["containers"] if each["name"] == container)
 
 
@@ -175,14 +177,19 @@ def _job(job: str, name: str, template: Object, seconds: int) -> Object:
     }
 
 
-@contextmanager
-def running(kubectl: Kubectl, probe: Probe) -> Iterator[None]:
-    """Have a probe run as long as the block does; whatever happens, it is deleted."""
+def create(kubectl: Kubectl, probe: Probe) -> None:
+    """Create the objects of a probe, by one call."""
+    kubectl.run("create", "--filename=-", data=json.dumps(_listed(probe.objects)).encode())
+
+
+def delete(kubectl: Kubectl, probe: Probe) -> None:
+    """Delete what there is of a probe, by one call; its pods end after that."""
+    words = ("delete", _MADE, f"--selector={LABEL}={probe.name}", "--wait=false")
     try:
-        kubectl.run("create", "--filename=-", data=json.dumps(_listed(probe.objects)).encode())
-        yield
-    finally:
-        kubectl.run("delete", _MADE, f"--selector={LABEL}={probe.name}", "--wait=false")
+        kubectl.run(*words)
+    except PackyardError as error:
+        left = Problem(f"the probe {probe.name} could not be deleted", hint=shlex.join(kubectl.words(*words)))
+        raise type(error)(*error.problems, left) from error
 
 
 def _listed(objects: Sequence[Object]) -> Object:

@@ -1,0 +1,74 @@
+"""Running a probe for `packyard doctor --probe` until its pods have ended or the time is up; then it is deleted."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from packyard.cli import clusters, output
+from packyard.cli.deploying import now
+from packyard.cluster import run as runs
+from packyard.cluster.doctor.finding import Finding, unknown
+from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.prepared import Prepared
+from packyard.cluster.probe import jobs, result
+from packyard.cluster.probe.result import Seen
+
+_PAUSE = 1.0  # seconds between two looks at its pods
+_MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument(
+        "--probe", action="store_true", help="also run small Jobs as the use case's own pods, and delete them"
+    )
+    parser.add_argument(
+        "--probe-timeout",
+        metavar="TIME",
+        type=clusters.duration,
+        default="3m",
+        help="how long these may take, the pulling of images included (default: 3m)",
+    )
+
+
+def run_after(findings: Sequence[Finding], found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+    """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
+    if any(each.severity == "error" for each in findings):
+        return [unknown("probe", "pods", "were not tried: mend the errors first")]
+    return run(found, prepared, seconds)
+
+
+def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+    """Return what the pods of a use case find where they are to run."""
+    probe = jobs.make(prepared, runs.new_word(), seconds=int(seconds) + _MORE)
+    end, told = time.monotonic() + seconds, ""
+    if not probe.checks:
+        return result.conclude(found, probe, Seen([], {}), now())
+    output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
+    try:
+        jobs.create(found, probe)
+        while not (seen := result.look(found, probe)).is_over and time.monotonic() < end:
+            waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
+            told, before = waiting, told
+            if told != before:
+                output.note(f"probe {probe.name} waits: {told}")
+            time.sleep(_PAUSE)
+        return result.conclude(found, probe, seen, now())
+    finally:
+        with _undisturbed():
+            jobs.delete(found, probe)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no Ctrl-C end what tidies up: neither here nor kubectl, which has it from the terminal as well."""
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
