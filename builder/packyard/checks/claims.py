@@ -122,7 +122,7 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
             held = volume.mapping(kind)
             path = held.get("path") if held else None
             setters = parsed.changed_by(path)
-            inside = [mount.get("mountPath") for mount in mounts if mount.text("name") == volume.text("name")]
+            inside = (mount.get("mountPath") for mount in mounts if mount.text("name") == volume.text("name"))
             if path and setters and any(parsed.changed_by(node) == setters for node in inside):
                 message = (
                     f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "

@@ -47,7 +47,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge] = (), is_closed: bool = False) -
     ``is_closed`` says that nothing is beside it: a link that leads out is dead.
     """
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
-    read = {folder: _without_charts(files, folder, package) for folder, package in _packages(tree, files)}
+    charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
+    read = {folder: _without_charts(charts, folder, package) for folder, package in _packages(tree, files)}
     parsed = {folder: parse(package) for folder, package in read.items()}
     seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)
 
@@ -87,9 +88,8 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
         yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
 
 
-def _without_charts(files: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
+def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
     """Leave out the templates of Helm charts."""
-    charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     below = f"{folder}/" if folder else ""
     templates = tuple(f"{chart}/templates/".lstrip("/").removeprefix(below) for chart in charts)
     if not templates:

@@ -39,7 +39,7 @@ class _Mount:
     @property
     def is_foreign(self) -> bool:
         """Whether others own the directories of the volume."""
-        return any(self.volume.get(kind) for kind in _FOREIGN)
+        return any(entry.name in _FOREIGN for entry in self.volume.entries)
 
     @property
     def is_read_only(self) -> bool:

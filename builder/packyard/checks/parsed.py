@@ -12,6 +12,7 @@ from packyard.errors import InputError, Problem
 from packyard.kubernetes import pods
 from packyard.kubernetes.pods import Pod
 from packyard.setters import fields
+from packyard.setters.comment import is_marked
 from packyard.setters.definition import Definitions
 from packyard.setters.fields import Binding
 from packyard.setters.krmfile import Krmfile
@@ -91,7 +92,8 @@ def parse(package: PackageFiles) -> Parsed:
         name = package.where + path
         try:
             documents = parse_file(data, name)
-            by_document = [(document.root, fields.find(document)) for document in documents]
+            marked = documents if is_marked(data) else ()
+            by_document = [(document.root, fields.find(document)) for document in marked]
             here = [each for _, found in by_document for each in found]
             inside = {
                 id(each.node): root for root, found in by_document if isinstance(root, MappingNode) for each in found
@@ -139,7 +141,8 @@ def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
 
 
 def _comments(document: Document) -> Iterator[Comment]:
-    yield from (*document.head, *document.tail, *find_comments(document))
+    if "#" in document.source.text:  # most have none
+        yield from (*document.head, *document.tail, *find_comments(document))
 
 
 def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:

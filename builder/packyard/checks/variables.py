@@ -51,8 +51,9 @@ def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
     """Return what the ConfigMaps of a name hold; None if the package has none."""
     found: list[Entry] | None = None
     for root in parsed.objects:
-        called, data = name_of(root), root.mapping("data")
-        if is_kind(root, CORE, "ConfigMap") and called and called.value == name:
+        called = name_of(root) if is_kind(root, CORE, "ConfigMap") else None
+        if called and called.value == name:
+            data = root.mapping("data")
             found = (found or []) + (data.entries if data else [])
     return found
 

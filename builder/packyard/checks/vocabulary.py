@@ -93,10 +93,12 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
         for node in walk(document.root):
             for entry in node.entries if isinstance(node, MappingNode) else ():
                 value = entry.value
-                if not isinstance(value, Scalar) or len(value.value) < _SHORTEST or parsed.changed_by(value):
+                if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
                     continue
                 same = bound.get((entry.name, value.value))
-                if same and same.node is not value and not _is_commented(value) and _is_set(same, parsed):
+                if not same or same.node is value or parsed.changed_by(value):
+                    continue
+                if not _is_commented(value) and _is_set(same, parsed):
                     line = same.node.source.locate(same.node.start)[0]
                     there = f"line {line} of {same.node.source.name}"
                     message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"

@@ -40,10 +40,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _volumes(found_pods)
         for pod in found_pods:
             yield from _nodes(pod, parsed)
+            volumes = pod.volume_names
             called = (container.get("name") for container in pod.containers)
             yield from _twice("container", [name for name in called if isinstance(name, Scalar)])
             for container in pod.containers:
-                yield from _container(container, pod)
+                yield from _container(container, volumes)
 
 
 def _objects(build: Build) -> Iterator[Finding]:
@@ -105,15 +106,16 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
 def _mounts(node: MappingNode) -> list[Scalar]:
     """Return the names that all mounts and devices in a node refer to."""
     inside = [each for each in walk(node) if isinstance(each, MappingNode)]
-    return [name for each in inside for field in ("volumeMounts", "volumeDevices") for name in names(each.get(field))]
+    entries = (entry for each in inside for entry in each.entries if entry.name in ("volumeMounts", "volumeDevices"))
+    return [name for entry in entries for name in names(entry.value)]
 
 
-def _container(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Finding]:
+def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
     called = container.text("name")
     label = f"container {called!r}" if called else "the container"
     for name in _mounts(container):
-        if name.value not in pod.volume_names:
-            known = ", ".join(sorted(pod.volume_names))
+        if name.value not in volumes:
+            known = ", ".join(sorted(volumes))
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
             yield error("mount-without-volume", name.source, name.start, message, hint)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 4096
 _MEMORY = 8 << 20  # what RE2 may use for one pattern
-_KEPT = 8  # patterns at a time
+_KEPT = 32  # patterns at a time: more than one Krmfile has
 _STEPS = 1 << 25  # states times characters: a sixth of a second, where RE2 has to go through all of them
 
 _LARGE = "pattern too large - compile failed"

@@ -93,9 +93,9 @@ def unfit(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str, 
     No value can be judged by them; kustomize refuses every set.
     """
     for below, keywords in (((), schema), (("items",), items_of(schema))):
-        for key, (wanted, kind, fits) in _KEYWORDS.items():
-            found = keywords.get(key)
-            if key in keywords and not fits(found):
+        for key in filter(keywords.__contains__, _KEYWORDS):
+            found, (wanted, kind, fits) = keywords[key], _KEYWORDS[key]
+            if not fits(found):
                 path = (*below, key)
                 field = f"Go struct field SwaggerProps.definitions.SchemaProps.{'.'.join(path)} of type {kind}"
                 yield (

@@ -161,7 +161,8 @@ def check_keys(document: Document) -> None:
         if not isinstance(node, MappingNode):
             continue
         seen: set[str] = set()
-        for entry in node.entries:
+        names = {entry.name for entry in node.entries}
+        for entry in node.entries if len(names) < len(node.entries) else ():
             if isinstance(entry.key, Scalar) and entry.name in seen:
                 line, column = node.source.locate(entry.start)
                 message = f"key {entry.name!r} occurs twice in one mapping"

@@ -62,7 +62,8 @@ class _Written:
         self._source = source
         self._expected = expected
         self._texts = source.text.removesuffix("\n").split("\n")
-        self._inside = {number for document in documents for number in _inside_texts(document)}
+        blocks = documents if "|" in source.text or ">" in source.text else ()
+        self._inside = {number for document in blocks for number in _inside_texts(document)}
         #: The numbers of the lines that hold more than a comment.
         self._content = [number for number, text in enumerate(self._texts) if self._has_content(number, text)]
 
@@ -84,6 +85,8 @@ class _Written:
         """Yield a problem for each row of lines that are written otherwise, and for each line that is broken."""
         found = [self._texts[number] for number in self._content]
         wanted = [line.text for line in self._expected]
+        if found == wanted and not any(line.folds for line in self._expected):
+            return
         for _, start, end, begin, stop in SequenceMatcher(None, found, wanted, autojunk=False).get_opcodes():
             if end - start == stop - begin:
                 for old, new in zip(range(start, end), range(begin, stop), strict=True):
@@ -103,13 +106,13 @@ class _Written:
     def comments(self) -> Iterator[Problem]:
         """Yield a problem for each comment that kustomize damages, loses or moves."""
         for number, text in enumerate(self._texts):
-            comment = "" if number in self._inside else _comment(text)
-            if not comment.isascii():
+            if not text.isascii() and number not in self._inside and not _comment(text).isascii():
                 yield self._problem(number, "kustomize 3.8.7 damages comments that are not ASCII", "write it in ASCII")
         if len(self._content) == len(self._expected):
             before, last = Line(), -1
             for number, line in zip(self._content, self._expected, strict=True):
-                yield from self._between(before, range(last + 1, number), line, _indent(self._texts[number]))
+                if number > last + 1:
+                    yield from self._between(before, range(last + 1, number), line, _indent(self._texts[number]))
                 before, last = line, number
             yield from self._between(before, range(last + 1, len(self._texts)), None, 0)
 

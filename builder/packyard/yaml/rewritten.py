@@ -35,12 +35,11 @@ class Line:
     keeps: bool = True
     inner: int = 0
 
-    def add(self, text: str) -> None:
-        """Write what stays on the line."""
-        self.text += text
-
     def add_text(self, text: str, quote: str) -> None:
         """Write a text, whose blanks may become line breaks."""
+        if " " not in text or len(self.text) + len(text) < WIDTH:  # nothing breaks
+            self.text += f"{quote}{text}{quote}"
+            return
         self.text += quote
         for index, character in enumerate(text):
             if character == " " and len(self.text) > WIDTH and text[index - 1 : index] != " ":
@@ -90,23 +89,23 @@ class _Writer:
         line.inner = indent
         if isinstance(child, Entry):
             _key(child.key, line, in_flow=False)
-            line.add(":")
+            line.text += ":"
         else:
-            line.add("-")
+            line.text += "-"
             line.keeps = line.keeps and not _is_moved(value, is_nested=is_nested, in_list=self._lists > 1)
         if not isinstance(value, Collection) or value.flow:
             self._single(child, indent, line)
         elif isinstance(child, Item) and not _properties(value) and child.comment is None:
-            line.add(" ")
+            line.text += " "
             self.collection(value, indent + 2, is_nested=True)
         else:
             self._block(child, value, indent, line)
 
     def _block(self, child: Child, value: Collection, indent: int, line: Line) -> None:
         head = _properties(value)
-        line.add(f" {head}" if head else "")
+        line.text += f" {head}" if head else ""
         if child.comment:
-            line.add(ELSE if head or isinstance(child, Item) else f" {child.comment.text}")
+            line.text += ELSE if head or isinstance(child, Item) else f" {child.comment.text}"
         deeper = isinstance(value, MappingNode) or isinstance(child, Item)
         first = len(self.lines)
         self.collection(value, indent + 2 if deeper else indent)
@@ -119,23 +118,23 @@ class _Writer:
             self._text(value, indent + 2, line)
             return
         if value.start < value.end:
-            line.add(" ")
+            line.text += " "
             _flow(value, line, in_flow=False)
         comment = value.comment or child.comment
-        line.add(f" {comment.text}" if comment else "")
+        line.text += f" {comment.text}" if comment else ""
 
     def _text(self, node: Scalar, indent: int, line: Line) -> None:
         """Write a text of its own lines; 3.8.7 drops the comment behind its header."""
         head, value = _properties(node), node.value
-        line.add(f" {head} " if head else " ")
+        line.text += f" {head} " if head else " "
         if node.style == ">" or "#" in node.lexeme.partition("\n")[0]:
-            line.add(ELSE)
+            line.text += ELSE
         elif not value or value[-1] == " " or " \n" in value or _SPECIAL.search(value):
-            line.add(_quoted(value))
+            line.text += _quoted(value)
         else:
             hint = "2" if value[0] in " \n" else ""
             chomping = "+" if value == "\n" or value.endswith("\n\n") else "" if value.endswith("\n") else "-"
-            line.add(f"|{hint}{chomping}")
+            line.text += f"|{hint}{chomping}"
             below = value.removesuffix("\n").split("\n")
             self.lines += [Line(" " * indent + text if text else "", inner=line.inner) for text in below]
 
@@ -162,40 +161,40 @@ def _key(key: Node, line: Line, *, in_flow: bool) -> None:
     if isinstance(key, Scalar) and key.style not in "|>" and key.start < key.end:
         _scalar(key, line, in_flow=in_flow, may_fold=False)
     else:
-        line.add(ELSE)
+        line.text += ELSE
 
 
 def _flow(node: Node, line: Line, *, in_flow: bool) -> None:
     """Write a node on one line."""
     if isinstance(node, Alias):
-        line.add(f"*{node.anchor}")
+        line.text += f"*{node.anchor}"
     elif isinstance(node, Scalar):
         _scalar(node, line, in_flow=in_flow)
     elif isinstance(node, Collection):
         head = _properties(node)
-        line.add(f"{head} " if head else "")
-        line.add("{" if isinstance(node, MappingNode) else "[")
+        line.text += f"{head} " if head else ""
+        line.text += "{" if isinstance(node, MappingNode) else "["
         for index, child in enumerate(node.children):
             line.begin(index)
             if isinstance(child, Entry):
                 _key(child.key, line, in_flow=True)
-                line.add(": ")
+                line.text += ": "
             is_bare = (
                 isinstance(child, Item) and isinstance(child.value, MappingNode) and child.value.lexeme[0] not in "{&!"
             )
-            line.add(ELSE if is_bare else "")  # [a: b], which becomes [{a: b}]
+            line.text += ELSE if is_bare else ""  # [a: b], which becomes [{a: b}]
             _flow(child.value, line, in_flow=True)
-        line.add("}" if isinstance(node, MappingNode) else "]")
+        line.text += "}" if isinstance(node, MappingNode) else "]"
 
 
 def _scalar(node: Scalar, line: Line, *, in_flow: bool, may_fold: bool = True) -> None:
     head, value = _properties(node), node.value
     quote = node.style if node.style in ("'", '"') else ""
-    line.add(f"{head} " if head and node.end > node.start + len(head) else head)
+    line.text += f"{head} " if head and node.end > node.start + len(head) else head
     if value == "<<" and not quote and not head:
-        line.add("!!merge ")
+        line.text += "!!merge "
     if "\n" in value and quote != '"':
-        line.add(ELSE)
+        line.text += ELSE
     elif quote == '"' or "\t" in value or _SPECIAL.search(value):
         quote, value = '"', _quoted(value)[1:-1]
     elif not quote and in_flow and (not value or _NOT_IN_FLOW.search(value)):
@@ -205,7 +204,7 @@ def _scalar(node: Scalar, line: Line, *, in_flow: bool, may_fold: bool = True) -
     if may_fold:
         line.add_text(value, quote)
     else:
-        line.add(f"{quote}{value}{quote}")
+        line.text += f"{quote}{value}{quote}"
 
 
 def _quoted(value: str) -> str:
