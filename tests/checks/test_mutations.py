@@ -18,6 +18,7 @@ from packyard.checks.lint import find
 from packyard.checks.parsed import parse
 from packyard.kubernetes import schemas
 from packyard.setters.packages import PackageFiles
+from packyard.work.memo import Memo
 from sample import SEED
 from usecases import PACKAGES, composed_package
 
@@ -77,7 +78,7 @@ def found(package: PackageFiles) -> set[tuple[str, str]]:
     """Return what lint finds, exceptions included, wherever it stands."""
     names = {package.where + path for path in package.files}
     judges = schemas.choose(("1.31",))
-    each = find(package, parse(package), judges=judges, exists=lambda path: path in names)
+    each = find(package, parse(package, Memo()), judges=judges, exists=lambda path: path in names)
     return {(finding.rule, finding.message) for finding in each}
 
 

@@ -73,7 +73,7 @@ class Linting:
         except InputError as error:
             return Linted(name, _refused(error), is_broken=True)
         packages = package_files(draft)
-        parsed = [(package, parse(package)) for package in packages]
+        parsed = [(package, parse(package, self.packing.memo)) for package in packages]
         here = self._workspace()
         judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
         findings = [each for package, known in parsed for each in find(package, known, judges=judges)]

@@ -25,6 +25,7 @@ from packyard.kubernetes.schemas import Judge
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
+from packyard.work.memo import Memo
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
@@ -49,7 +50,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge] = (), is_closed: bool = False) -
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     read = {folder: _without_charts(charts, folder, package) for folder, package in _packages(tree, files)}
-    parsed = {folder: parse(package) for folder, package in read.items()}
+    memo = Memo()
+    parsed = {folder: parse(package, memo) for folder, package in read.items()}
     seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)
 
     def exists(path: str) -> bool | None:

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.checks.finding import Finding, error, finding
+from packyard.dataclass import replace
 from packyard.errors import InputError, Problem
+from packyard.work.memo import Memo
 from packyard.yaml import fixedpoint
 from packyard.yaml.node import Document, MappingNode
 
 
-def find(documents: Sequence[Document]) -> list[Problem]:
+def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
     """Find lines of a file that a set by kustomize 3.8.7 or 4.5.4 would reformat; its aliases must be in place."""
+    if not documents:
+        return []
+    source = documents[0].source
     try:
-        return fixedpoint.find(documents[0].source, documents) if documents else []
+        found = memo.once(("rewritten", source.text), lambda: fixedpoint.find(source, documents))
     except InputError:  # which is reported already
         return []
+    return [replace(each, file=source.name) for each in found]
 
 
 def roots(documents: Iterable[Document]) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ from packyard.checks.kustomizations import Exists
 from packyard.checks.parsed import Parsed, parse
 from packyard.kubernetes.schemas import Judge
 from packyard.setters.packages import PackageFiles
+from packyard.work.memo import Memo
 
 #: The families that look at one build.
 _OF_BUILDS = (
@@ -58,7 +59,7 @@ def lint(
     package that ``is_own``, which was not composed for several, each exception has to be needed.
     """
     files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
-    found = find(package, parse(package), shipped=shipped, judges=judges)
+    found = find(package, parse(package, Memo()), shipped=shipped, judges=judges)
     return in_order(exception.apply(found, files, files if is_own else (), shipped=shipped))
 
 

@@ -27,7 +27,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     definitions = limited(parsed.definitions, rules.sound(parsed))
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
     found: dict[tuple[str, str], Finding] = {}
-    names = [(name, _after(name, bound)) for name in find(parsed.objects)]
+    names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         if "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value):  # others put a text there
             continue

@@ -17,9 +17,10 @@ from packyard.setters.definition import Definitions
 from packyard.setters.fields import Binding
 from packyard.setters.krmfile import Krmfile
 from packyard.setters.packages import PackageFiles, read_krmfile
+from packyard.work.memo import Memo
 from packyard.yaml import aliases
-from packyard.yaml.document import check_keys, find_comments, parse_file
-from packyard.yaml.node import Comment, Document, MappingNode, Node, Source
+from packyard.yaml.document import check_keys, find_comments, parse_file, walk
+from packyard.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Parsed:
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
+    keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
 
     @property
     def is_loose(self) -> bool:
@@ -66,6 +68,10 @@ class Parsed:
         """Return the pods of an object."""
         return self.pods[id(root)]
 
+    def entries_of(self, root: MappingNode, *names: str) -> list[tuple[MappingNode, Entry]]:
+        """Return the entries with these keys, wherever in an object, each with the mapping that has it."""
+        return [each for name in names for each in self.keys[id(root)].get(name, ())]
+
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations of the build leave it."""
         return self.builds[0].image(reference) if len(self.builds) == 1 else reference
@@ -75,8 +81,11 @@ class Parsed:
         return replace(self, objects=build.objects, complete=build.complete and self.complete, builds=(build,))
 
 
-def parse(package: PackageFiles) -> Parsed:
-    """Parse every file; a file that cannot be parsed is left out and reported."""
+def parse(package: PackageFiles, memo: Memo) -> Parsed:
+    """Parse every file; a file that cannot be parsed is left out and reported.
+
+    The memo remembers what equal texts of several packages have in common.
+    """
     bound: list[Binding] = []
     roots: dict[int, MappingNode] = {}
     comments: list[tuple[Source, Comment]] = []
@@ -86,7 +95,7 @@ def parse(package: PackageFiles) -> Parsed:
         krmfile = read_krmfile(package)
     except InputError as error:
         unreadable += findings(error)
-    rewritten = {package.name: layout.find(krmfile.documents)} if krmfile else {}
+    rewritten = {package.name: layout.find(krmfile.documents, memo)} if krmfile else {}
     files: dict[str, list[Document]] = {}
     for path, data in package.resources.items():
         name = package.where + path
@@ -99,7 +108,7 @@ def parse(package: PackageFiles) -> Parsed:
                 id(each.node): root for root, found in by_document if isinstance(root, MappingNode) for each in found
             }
             said = [(document, comment) for document in documents for comment in _comments(document)]
-            lines = layout.find(documents) if here else []  # before aliases are followed
+            lines = layout.find(documents, memo) if here else []  # before aliases are followed
             for document in documents:
                 check_keys(document)
                 aliases.follow(document)
@@ -129,7 +138,17 @@ def parse(package: PackageFiles) -> Parsed:
         reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
         roots=roots,
+        keys={key: _keys(root) for key, root in objects.items()},
     )
+
+
+def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:
+    """Return all entries of an object by their keys."""
+    found: dict[str, list[tuple[MappingNode, Entry]]] = {}
+    for node in (each for each in walk(root) if isinstance(each, MappingNode)):
+        for entry in node.entries:
+            found.setdefault(entry.name, []).append((node, entry))
+    return found
 
 
 def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:

@@ -15,7 +15,7 @@ from packyard.kubernetes import images
 from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
 from packyard.kubernetes.pods import Pod
 from packyard.setters.definition import Setter
-from packyard.yaml.document import mappings, walk
+from packyard.yaml.document import mappings
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -118,9 +118,9 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
 
 
 def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
-    for node in walk(root):
-        value = node.get("storageClassName") if isinstance(node, MappingNode) else None
-        if not isinstance(node, MappingNode) or not isinstance(value, Scalar) or value.value or package.waits(value):
+    for node, entry in package.parsed.entries_of(root, "storageClassName"):
+        value = entry.value
+        if not isinstance(value, Scalar) or value.value or package.waits(value):
             continue
         if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
             message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
@@ -128,11 +128,10 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
 
 
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
-    for node in walk(root):
-        for entry in _entries(node):
-            if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
-                message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
-                yield warning("fixed-deadline", entry.key.source, entry.start, message, "remove it, or bind a setter")
+    for _, entry in package.parsed.entries_of(root, *_LIMITS):
+        if isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
+            message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
+            yield warning("fixed-deadline", entry.key.source, entry.start, message, "remove it, or bind a setter")
 
 
 def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _unused(parsed: Parsed) -> Iterator[Finding]:
     """Find accounts that no pod and no binding of the package has, where pods have none or others."""
-    used = {name.value for root in parsed.objects for node in walk(root) for name in _accounts(node)}
+    used = {name.value for root in parsed.objects for name in _accounts(root, parsed)}
     for root in parsed.objects if parsed.complete and parsed.pods else ():
         name = name_of(root) if is_kind(root, CORE, "ServiceAccount") else None
         if name and name.value not in used | {"default"} and not parsed.is_loose:
@@ -70,12 +70,11 @@ def _unused(parsed: Parsed) -> Iterator[Finding]:
             yield warning("unused-account", name.source, name.start, message, "name it in serviceAccountName")
 
 
-def _accounts(node: Node) -> Iterator[Scalar]:
-    """Yield the names of accounts in a mapping."""
-    if isinstance(node, MappingNode):
-        account = node.get("serviceAccountName")
-        subjects = [each.get("name") for each in mappings(node.get("subjects"))]
-        yield from (each for each in (account, *subjects) if isinstance(each, Scalar))
+def _accounts(root: MappingNode, parsed: Parsed) -> Iterator[Scalar]:
+    """Yield the names of accounts in an object."""
+    for _, entry in parsed.entries_of(root, "serviceAccountName", "subjects"):
+        found = names(entry.value) if entry.name == "subjects" else [entry.value]
+        yield from (each for each in found if isinstance(each, Scalar))
 
 
 def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:

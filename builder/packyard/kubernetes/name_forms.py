@@ -9,10 +9,10 @@ TrainJob NAME  ->  JobSet NAME
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.kubernetes import job_sets, pods
+from packyard.kubernetes import job_sets
 from packyard.kubernetes.job_sets import JobSet
 from packyard.kubernetes.kinds import (
     APPS,
@@ -31,6 +31,7 @@ from packyard.kubernetes.kinds import (
     names,
     of,
 )
+from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import walk
 from packyard.yaml.node import MappingNode, Node, Scalar
 
@@ -83,21 +84,23 @@ class Name:
     after: tuple[str | tuple[Node | None, ...], ...] = ()
 
 
-def find(objects: Sequence[MappingNode]) -> Iterator[Name]:
+def find(
+    objects: Sequence[MappingNode], pods_of: Callable[[MappingNode], Sequence[Pod[MappingNode]]]
+) -> Iterator[Name]:
     """Yield the names of objects, of their labels and pods, and those that controllers will make."""
     for root in objects:
-        yield from _names(root)
+        yield from _names(root, pods_of(root))
     for job_set in job_sets.find(objects):
         yield from _hosts(job_set)
 
 
-def _names(root: MappingNode) -> Iterator[Name]:
+def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterator[Name]:
     if name := name_of(root):
         form, becomes = _KINDS.get(kind_of(root), (SUBDOMAIN, ""))
         yield Name(name, f"the name of {root.text('kind')}{f', {becomes}' if becomes else ''}", form)
         yield from _derived(root, name)
     yield from _labels(root)
-    for pod in pods.find(root):
+    for pod in found_pods:
         for container in pod.containers:
             yield from (
                 Name(each, "a container", _LABEL) for each in [container.get("name")] if isinstance(each, Scalar)

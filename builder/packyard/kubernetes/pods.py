@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from packyard.kubernetes.kinds import (
@@ -72,11 +73,12 @@ _ARGO_CONTAINERS = ("initContainers/*", *_ARGO_MAIN, "sidecars/*")
 _CLAIMS = ("volumeClaimTemplates/*", "volumeClaimPolicies/*/templates/*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pod(Generic[M]):
     """A pod. ``chain`` has its mapping last and before it those that hold this one, each with its path in the object.
 
-    ``is_argo`` says that the mapping is an Argo template.
+    ``is_argo`` says that the mapping is an Argo template. What is in a pod is looked for once, so that nobody may
+    change an object whose pods are at hand.
     """
 
     chain: Chain[M]
@@ -97,28 +99,28 @@ class Pod(Generic[M]):
         """What has the pod's metadata, a pod template or a Pod; None for Argo, which takes them from two places."""
         return self.chain[-2][1] if self.path[-1:] == ("spec",) and not self.is_argo else None
 
-    @property
+    @cached_property
     def container_places(self) -> list[Place[M]]:
         """The containers of all kinds, with their paths."""
         patterns = _ARGO_CONTAINERS if self.is_argo else _CONTAINERS
         return [found[-1] for pattern in patterns for found in _follow(self.chain, pattern)]
 
-    @property
+    @cached_property
     def containers(self) -> list[M]:
         """The containers of all kinds."""
         return [container for _, container in self.container_places]
 
-    @property
+    @cached_property
     def volume_places(self) -> list[Place[M]]:
         """The volumes of the pod, and those that a mapping above it lists, such as a Workflow, with their paths."""
         return [found[-1] for end in self._ends for found in _follow(end, "volumes/*")]
 
-    @property
+    @cached_property
     def volumes(self) -> list[M]:
         """The volumes of the pod, and those that a mapping above it lists."""
         return [volume for _, volume in self.volume_places]
 
-    @property
+    @cached_property
     def volume_names(self) -> frozenset[str]:
         """The names of what containers may mount: volumes, and the claims that the object makes for its pods."""
         claims = [found[-1][1] for end in self._ends for pattern in _CLAIMS for found in _follow(end, pattern)]
