@@ -6,7 +6,9 @@ import io
 import json
 import subprocess
 import tarfile
+import threading
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -442,6 +444,41 @@ def test_a_tarball_is_read_where_it_was_unpacked_and_named_where_it_is(here: Pat
     bad = tarball(tmp_path / "y.tar.gz", {**files, "web/use-cases/run/Krmfile": "kind: ["})
     refused = tiny.refused("import", bad, "--workspace", here, "--name", "other")
     assert refused.startswith(f"{bad}: use-cases/run/Krmfile:2:1:")
+
+
+@pytest.mark.parametrize("what", ["by the web", "by git"])
+def test_what_a_tarball_names_elsewhere_is_not_fetched(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A folder, which its author has looked at, may name it."""
+    elsewhere, served = write(tmp_path / "parts", {"kustomization.yaml": FLAT, "pod.yaml": POD}), []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(POD.encode())
+
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
+        subprocess.run(["git", *who, *words], cwd=elsewhere, check=True)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    named = "http://parts.invalid/pod.yaml" if what == "by the web" else f"file://{elsewhere}//?ref=main"
+    files = {"kustomization.yaml": f'resources: ["{named}"]\nnamePrefix: a-\n'}
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for name in ("HTTP_PROXY", "http_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{server.server_port}")
+        file = tarball(tmp_path / "x.tar.gz", {f"web/{path}": text for path, text in files.items()})
+        said = tiny.refused("import", file, "--workspace", here)
+        assert said.rstrip().endswith("(what a tarball names is not fetched: unpack it, look, and import the folder)")
+        assert served == []
+        assert run(here, write(tmp_path / "web", files))["useCases"] == ["web"]
+        server.shutdown()
+    assert bool(served) == (what == "by the web")
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "web/../../evil", "web/.git/config"])

@@ -408,7 +408,7 @@ def test_an_unknown_setter(built: Path) -> None:
     for words in (("WORKER", "3"), ("WORKER=3",), ("--unset", "WORKER")):
         says = r'Krmfile: setter "WORKER" is not found \(did you mean \'WORKERS\'\?\)'
         refused(built, "set", ".", *words, says=says)
-    says = r'setter "WORKER" is in none of 1 packages .*did you mean \'WORKERS\'\?'
+    says = r'setter "WORKER" is in no package below .*did you mean \'WORKERS\'\?'
     refused(built, "set", built.parent, "WORKER=3", "-R", says=says)
 
 

@@ -68,3 +68,11 @@ def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
     (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
     monkeypatch.chdir(tmp_path)
     assert programs.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
+
+
+def test_what_kubectl_logs_is_what_it_says(tmp_path: Path) -> None:
+    logged = 'E1123 04:13:22.101501    4242 run.go:72] "command failed" err="no \\"x.yaml\\" in \\"d\\""'
+    file = script(tmp_path, "kubectl", f"cat >&2 <<'END'\n{logged}\nEND\nexit 1")
+    with pytest.raises(InputError) as caught:
+        programs.Program(file, "kustomize").build(tmp_path)
+    assert str(caught.value) == f'{tmp_path}: kubectl kustomize: no "x.yaml" in "d"'

@@ -17,7 +17,7 @@ from pathlib import Path
 from packyard.build.packing import Packing
 from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, sources
-from packyard.errors import UnavailableError, UsageError
+from packyard.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.work import executor
@@ -70,6 +70,9 @@ def _committed(path: Path, names: Sequence[str]) -> list[Path]:
         return [path / f"{name}.md" for name in names]
     if len(names) != 1:
         raise UsageError(f"packyard docs: --check {path} is no directory: name one package")
+    if not path.exists():
+        hint = f"packyard docs {names[0]} >{path} writes it"
+        raise InputError(Problem("there is nothing to check", file=str(path), hint=hint))
     return [path]
 
 

@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
             old.update(compared.offered(there) if there else {})
         new = compared.composed(after, [name for name in names if name not in same], arguments)
         found = compare_all(old, {**new, **compared.offered(here)})
-    if arguments.output != "json":
-        output.line(_summary(found, {*names, *known}))
+    summary = _summary(found, {*names, *known})
+    output.note(summary) if arguments.output == "json" else output.line(summary)
     diff.show(found, arguments.output)
     return 0
 

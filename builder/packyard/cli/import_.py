@@ -10,8 +10,10 @@ from packyard.authoring.import_ import package, source
 from packyard.authoring.import_.package import Imported
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.errors import BeyondError, UsageError
+from packyard.dataclass import replace
+from packyard.errors import BeyondError, InputError, UsageError
 from packyard.render import builtin, programs
+from packyard.render.programs import Program
 from packyard.source.workspace import Workspace
 
 
@@ -49,10 +51,21 @@ def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
                 program = programs.find(os.environ.get("PATH", os.defpath))
                 if program is None:
                     raise
-                return program.build(folder / below)
+                if path.is_dir():
+                    return program.build(folder / below)
+                return _offline(program, folder / below)
 
         name = name or package.name_of(folder.resolve().name)
         return package.of_use_cases(here, name, folder, build, str(path))
+
+
+def _offline(program: Program, folder: Path) -> bytes:
+    """Build what came in a tarball, so that nothing which that names is fetched."""
+    try:
+        return program.build(folder, env=programs.offline(os.environ))
+    except InputError as error:
+        hint = "what a tarball names is not fetched: unpack it, look, and import the folder"
+        raise InputError(*(replace(each, hint=each.hint or hint) for each in error.problems)) from error
 
 
 def _report(here: Workspace, imported: Imported, form: str) -> None:

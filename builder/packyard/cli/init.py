@@ -14,7 +14,7 @@ from packyard.source import workspace
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", metavar="DIR", type=Path, help="a new folder, or one without a workspace")
+    parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
     parser.add_argument("--name", help="the name of the catalogue (default: that of the folder)")
     where = "where use cases lie in a package (default: use-cases)"
     parser.add_argument("--prefix", metavar="PATH", default="use-cases", help=where)
@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the workspace, and read it as every other verb will do."""
-    directory = arguments.directory
+    if not arguments.directory:
+        raise UsageError("packyard init: DIR is empty; packyard init . begins a workspace here")
+    directory = Path(arguments.directory)
     if not workspace.is_prefix(arguments.prefix):
         raise UsageError(f"packyard init: --prefix {arguments.prefix!r} must be words joined by slashes")
     for flag, text in (("--name", arguments.name or ""), ("--license", arguments.license)):

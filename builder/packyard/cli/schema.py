@@ -13,15 +13,19 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import output
+from packyard.errors import UsageError, suggest
 from packyard.source import schemas
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("file", choices=schemas.NAMES, help="which file")
+    parser.add_argument("name", metavar="NAME", help=" or ".join(schemas.NAMES))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a schema."""
-    output.data(schemas.read(arguments.file))
+    if arguments.name not in schemas.NAMES:
+        hint = suggest(arguments.name, schemas.NAMES) or f"there are {', '.join(schemas.NAMES)}"
+        raise UsageError(f"packyard schema: no schema {arguments.name!r} ({hint})")
+    output.data(schemas.read(arguments.name))
     return 0

@@ -140,7 +140,7 @@ def change_setters(
         found = _find(tree, directory, beside, recursive=recursive, kpt=True)
         changes = _plan_each(tree, found, plan_one)
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
-        where = f"is in none of {len(found)} packages below {tree.root_dir}"
+        where = f"is in no package below {tree.root_dir}"
         refuse(
             Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name)
             for name in asked.names

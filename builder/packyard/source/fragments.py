@@ -26,6 +26,12 @@ def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     folders = *(f"{root}{SHARED}" for root in reversed(workspace.roots)), f"{package.folder}/{OWN}"
     found = {basename(file): file for folder in folders for file in authored(sources, folder)}
     refuse(
+        Problem("is not a regular file, as a fragment has to be", file=sources.shown(path))
+        for folder in folders
+        for path in sources.list(folder)
+        if _NAME.fullmatch(basename(path)) and not sources.is_file(path)
+    )
+    refuse(
         Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))
         for name, file in found.items()
         if not _NAME.fullmatch(name)

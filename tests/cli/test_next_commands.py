@@ -1,0 +1,67 @@
+"""What authors mistype is refused with what to type next."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import tiny
+from running import packyard
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tiny.workspace(tmp_path / "zoo")
+
+
+def test_an_empty_name_begins_no_workspace(tmp_path: Path) -> None:
+    found = packyard("init", "", cwd=tmp_path)
+    assert (found.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "packyard init . begins a workspace here" in found.stderr
+
+
+def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
+    assert f"(packyard init {tmp_path} begins one)" in tiny.refused("lint", "--workspace", tmp_path)
+
+
+def test_a_schema_that_is_none_is_named() -> None:
+    code, _, said = tiny.run("schema", "packages")
+    assert (code, said) == (2, "packyard schema: no schema 'packages' (did you mean 'package'?)\n")
+    assert "there are " in tiny.run("schema", "nope")[2]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_a_fragment_that_is_no_file_is_refused(root: Path, make: object) -> None:
+    fragment = root / "packages/p/docs/20-x.md"
+    fragment.parent.mkdir(exist_ok=True)
+    make(fragment)  # type: ignore[operator]
+    assert f"{fragment}: is not a regular file" in tiny.refused("docs", "p", "--workspace", root)
+
+
+def test_a_text_that_is_not_there_is_not_stale(root: Path, tmp_path: Path) -> None:
+    said = tiny.refused("docs", "p", "--workspace", root, "--check", tmp_path / "READM.md")
+    assert said == f"{tmp_path}/READM.md: there is nothing to check (packyard docs p >{tmp_path}/READM.md writes it)\n"
+
+
+def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
+        subprocess.run(["git", *who, *words], cwd=root, check=True)
+    found = packyard("impact", "-o", "json", cwd=root)
+    assert (json.loads(found.stdout), found.stderr) == ([], "0 of 1 package, 0 use cases\n")
+
+
+def test_a_copy_that_was_changed_is_restored_in_the_steps_that_are_said(tmp_path: Path) -> None:
+    zoo = tmp_path / "zoo"
+    for words in (("init", zoo), ("update", "--workspace", zoo), ("vendor", "--workspace", zoo)):
+        assert tiny.run(*words)[0] == 0
+    (zoo / "libraries/builtin/Krmfile").write_text("")
+    said = tiny.refused("lint", "--workspace", zoo)
+    assert "(move the folder away, and packyard vendor copies what is pinned)" in said
+    (zoo / "libraries/builtin").rename(tmp_path / "away")
+    assert tiny.run("vendor", "--workspace", zoo)[0] == 0
+    assert tiny.run("lint", "--workspace", zoo)[0] == 0
