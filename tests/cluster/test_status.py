@@ -12,7 +12,7 @@ from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import Object
 from packyard.cluster.status import RunStatus
 
-IMAGE = "image registry.example/training:1 cannot be pulled: the registry does not have it"
+IMAGE = "image cannot be pulled: the registry does not have registry.example/training:1"
 LOW = "evicted: The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi."
 LARGE = {"resources": {"requests": {"cpu": "10M"}}}
 #: Runs by what they are called: their objects, the state and the reason, and of each role how many pods are wanted,

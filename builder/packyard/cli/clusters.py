@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cluster import kubectl
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared, prepare
-from packyard.errors import UsageError
+from packyard.cluster.status import RoleStatus
+from packyard.errors import UnavailableError, UsageError
 from packyard.files.tree import Tree
 
+T = TypeVar("T")
+_PAUSES = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -23,6 +28,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="as for kubectl")
     parser.add_argument("--context", metavar="NAME", default="", help="as for kubectl")
     parser.add_argument("--kubeconfig", metavar="FILE", default="", help="as for kubectl")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Declare RUN."""
+    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
+
+
+def add_pods(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that choose pods of a run."""
+    parser.add_argument("--role", metavar="NAME", default="", help="a role, such as launcher, worker, ps")
+    parser.add_argument("--index", metavar="N", type=count, help="one pod of it, counted from 0")
+
+
+def count(word: str) -> int:
+    """Read a number of things."""
+    if not word.isdecimal() or len(word) > 9:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number")
+    return int(word)
 
 
 def find(arguments: argparse.Namespace) -> Kubectl:
@@ -34,6 +57,24 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 def tell(found: Kubectl) -> None:
     """Say which context and namespace all that follows is about."""
     output.note(f"{found}")
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Return what is asked; a server that does not answer for a while, as one that starts again, is asked again."""
+    for pause in _PAUSES:
+        try:
+            return ask()
+        except UnavailableError as error:
+            output.note(f"asking again in {pause} s: {error}")
+            time.sleep(pause)
+    return ask()
+
+
+def counted(role: RoleStatus) -> str:
+    """Return how many pods of a role are ready or done: ``worker 3/4 (1 failed)``."""
+    counts = ((role.failed, "failed"), (role.restarts, "restarts"))
+    more = ", ".join(f"{number} {what}" for number, what in counts if number)
+    return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
 
 
 def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:

@@ -23,6 +23,7 @@ from packyard.kubernetes.outcome import FAILED, SUCCEEDED
 STARTING, RUNNING, INCOMPLETE = "starting", "running", "incomplete"
 
 _LONGEST = 300  # characters of a reason
+_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
 
 
@@ -30,7 +31,8 @@ _STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
 class PodStatus:
     """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
 
-    ``index`` counts the pods of a role; pods that took each other's place have the same.
+    ``index`` counts the pods of a role; pods that took each other's place have the same. The first of ``containers`` is
+    the one that counts; ``running`` are those that run now.
     """
 
     name: str
@@ -42,6 +44,7 @@ class PodStatus:
     reason: str
     created: str
     containers: tuple[str, ...]
+    running: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +233,17 @@ def _pod_status(each: Placed, events: Sequence[Object]) -> PodStatus:
         restarts=trouble.restarts(each.pod),
         reason=_shortened(_reason(each, events)),
         created=text(metadata.get("creationTimestamp")),
-        containers=tuple(text(item.get("name")) for item in mappings(spec.get("containers"))),
+        containers=_containers(each.pod),
+        running=trouble.running(each.pod),
     )
+
+
+def _containers(pod: Object) -> tuple[str, ...]:
+    """Return the names of a pod's containers, the one that counts first, and those that prepare last."""
+    metadata, spec = mapping(pod.get("metadata")), mapping(pod.get("spec"))
+    named = [text(each.get("name")) for key in ("containers", "initContainers") for each in mappings(spec.get(key))]
+    first = text(mapping(metadata.get("annotations")).get(_DEFAULT_CONTAINER))
+    return tuple(sorted(named, key=lambda name: name != first))
 
 
 def _key(item: Object) -> tuple[str, str]:

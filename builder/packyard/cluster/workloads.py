@@ -141,10 +141,11 @@ def _own(role: Role, item: Object, taken: set[str]) -> Role:
 
 def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], known: Sequence[Role]) -> list[Placed]:
     """Return pods by role and index; where a controller gives no index, they are counted by age."""
+    singles = {role.name for role in known if role.wanted == 1}
     counts: dict[str, int] = {}
     found = []
     for pod, (role, index) in pods:
-        counts[role] = counts.get(role, -1) + 1
+        counts[role] = 0 if role in singles else counts.get(role, -1) + 1
         found.append(Placed(pod, role, counts[role] if index is None else index))
     order = {role.name: place for place, role in enumerate(known)}
     return sorted(found, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))

@@ -1,6 +1,6 @@
 """Why a pod does not run, or has failed, in words; and why pods are not even made.
 
-status.containerStatuses[0].state.waiting      ->  image registry.example/a:1 cannot be pulled: not found
+status.containerStatuses[0].state.waiting      ->  image cannot be pulled: the registry does not have registry/a:1
   reason: ImagePullBackOff
 status.conditions[type=PodScheduled]           ->  no node fits: of 5, 3 have too little cpu, 2 had untolerated taint(s)
   message: 0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint(s). preemption: …
@@ -17,15 +17,15 @@ from packyard.kubernetes.lenient import Object, mapping, mappings, text
 _IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
 _BEFORE = ("", "ContainerCreating", "PodInitializing")
 _CAUSES = (
-    (re.compile(r"(?i)invalidimagename|invalid reference|couldn't parse image"), "its name is not valid"),
-    (re.compile(r"(?i)ErrImageNeverPull|never pull"), "it is not on the node, and must not be pulled there"),
-    (re.compile(r"(?i)unauthorized|authentication required|denied|forbidden|no basic auth"), "the registry refuses it"),
-    (re.compile(r"(?i)not found|manifest unknown|notfound|does not exist"), "the registry does not have it"),
-    (re.compile(r"(?i)x509|certificate"), "the registry's certificate is not trusted"),
-    (re.compile(r"(?i)toomanyrequests|rate limit"), "the registry limits the number of pulls"),
+    (re.compile(r"(?i)invalidimagename|invalid reference|couldn't parse image"), "its name is not valid: {}"),
+    (re.compile(r"(?i)ErrImageNeverPull|never pull"), "the node lacks {}, and must not pull it"),
+    (re.compile(r"(?i)unauthorized|authentication required|denied|forbidden|no basic auth"), "the registry refuses {}"),
+    (re.compile(r"(?i)not found|manifest unknown|notfound|does not exist"), "the registry does not have {}"),
+    (re.compile(r"(?i)x509|certificate"), "the registry's certificate is not trusted: {}"),
+    (re.compile(r"(?i)toomanyrequests|rate limit"), "the registry limits the number of pulls: {}"),
     (
         re.compile(r"(?i)no such host|timeout|timed out|connection refused|dial tcp|unreachable"),
-        "the registry cannot be reached",
+        "the registry cannot be reached: {}",
     ),
 )
 _NODES = re.compile(r"\A0/(\d+) nodes are available: (.*?)(?:\.(?: .*)?)?\Z", re.DOTALL)
@@ -87,6 +87,12 @@ def restarts(pod: Object) -> int:
     return sum(each for each in counts if isinstance(each, int))
 
 
+def running(pod: Object) -> tuple[str, ...]:
+    """Return the names of the containers that run now."""
+    statuses = _statuses(mapping(pod.get("status")))
+    return tuple(text(each.get("name")) for each in statuses if "running" in mapping(each.get("state")))
+
+
 def of_creation(message: str) -> str:
     """Return why pods are not made, of what their controller says about it."""
     if found := _QUOTA.search(message):
@@ -142,7 +148,7 @@ def _of_container(item: Object, limit: str) -> str:
     waiting, ended = mapping(state.get("waiting")), mapping(state.get("terminated"))
     reason, message = text(waiting.get("reason")), text(waiting.get("message"))
     if reason in _IMAGE:
-        return f"image {text(item.get('image'))} cannot be pulled: {_cause(reason, message)}"
+        return f"image cannot be pulled: {_cause(text(item.get('image')), reason, message)}"
     if reason == "CrashLoopBackOff":
         why = _ending(mapping(last.get("terminated")), limit) or "it ended well, and must not end"
         return f"crash loop: {why}, started again {item.get('restartCount')} times"
@@ -164,10 +170,12 @@ def _ending(ended: Object, limit: str) -> str:
     return f"exit code {code}{signal}"
 
 
-def _cause(reason: str, message: str) -> str:
+def _cause(image: str, reason: str, message: str) -> str:
+    """Return why an image cannot be pulled; the name of an image must not be taken for a cause."""
     said = message.rpartition(" desc = ")[2]
-    known = next((words for pattern, words in _CAUSES if pattern.search(f"{reason}: {said}")), "")
-    return known or said or reason
+    whole = f"{reason}: {said.replace(image, '')}" if image else f"{reason}: {said}"
+    known = next((words.replace("{}", image) for pattern, words in _CAUSES if pattern.search(whole)), "")
+    return known or f"{image}: {said or reason}"
 
 
 def _unready(status: Object) -> str:

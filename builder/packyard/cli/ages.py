@@ -1,0 +1,26 @@
+"""How long ago something was, in few characters: 45s, 12m, 3h5m, 2d4h."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60))
+
+
+def age(since: str) -> str:
+    """Return the time since a moment, which is ISO 8601, as kubectl would write it; ``?`` for anything else."""
+    try:
+        then = datetime.fromisoformat(since.replace("Z", "+00:00"))
+        seconds = int((datetime.now(timezone.utc) - then).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return "?"
+    if seconds < 120:
+        return f"{max(seconds, 0)}s"
+    parts = []
+    for unit, size in _UNITS:
+        if count := seconds // size:
+            parts.append(f"{count}{unit}")
+        seconds %= size
+        if len(parts) == 2 or count > 9:
+            break
+    return "".join(parts)
