@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from controlplane import fates
@@ -13,14 +14,15 @@ from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Object, Reference
 
 WHEN = "2026-01-01T00:00:00Z"
+#: What the strictest level of Pod Security wants of containers and of pods.
+CONFINED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+IDENTITY = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
 
 
 def template(fate: str, **container: Any) -> Object:
     """Return a template of pods, that the strictest level of Pod Security admits."""
-    confined = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-    own = {"name": "training", "image": "registry.example/training:1", "securityContext": confined, **container}
-    identity = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
-    spec = {"restartPolicy": "Never", "securityContext": identity, "containers": [own]}
+    own = {"name": "training", "image": "registry.example/training:1", "securityContext": CONFINED, **container}
+    spec = {"restartPolicy": "Never", "securityContext": IDENTITY, "containers": [own]}
     return {"metadata": {"annotations": {fates.ANNOTATION: fate}}, "spec": spec}
 
 
@@ -65,10 +67,43 @@ def job_set(name: str, *fates_of: tuple[str, str]) -> Object:
     }
 
 
-def put(kubectl: Kubectl, objects: Mapping[str, Sequence[Object]], package: str = "mnist") -> dict[str, RunRecord]:
+def workflow(name: str, fates_of: Mapping[str, str]) -> Object:
+    """Return a Workflow of steps side by side, by their names and fates."""
+    steps = [{"name": each, "template": each} for each in fates_of]
+    templates = [
+        {
+            "name": each,
+            "metadata": {"annotations": {fates.ANNOTATION: fate}},
+            "container": {"image": "registry.example/training:1", "command": ["true"], "securityContext": CONFINED},
+        }
+        for each, fate in fates_of.items()
+    ]
+    spec = {
+        "entrypoint": "all",
+        "securityContext": IDENTITY,
+        "templates": [{"name": "all", "steps": [steps]}, *templates],
+    }
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": name}, "spec": spec}
+
+
+def fated(name: str, fate: str) -> Object:
+    """Return the change that gives a pod another fate."""
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": {fates.ANNOTATION: fate}}}
+
+
+def put(
+    kubectl: Kubectl,
+    objects: Mapping[str, Sequence[Object]],
+    *,
+    package: str = "mnist",
+    values: Mapping[str, str] | None = None,
+) -> dict[str, RunRecord]:
     """Record runs and apply their objects, all in two calls."""
     labelled = {run: runs.labelled(items, run, kubectl.namespace) for run, items in objects.items()}
-    found = {run: _record(run, package, items, kubectl.namespace) for run, items in labelled.items()}
+    found = {
+        run: replace(_record(run, items, kubectl.namespace), package=package, values=values or {})
+        for run, items in labelled.items()
+    }
     made = [found[run].to_object(items) for run, items in labelled.items()]
     kubectl.run("create", "--filename=-", data=_as_list(made))
     applied = [item for items in labelled.values() for item in items]
@@ -80,11 +115,11 @@ def _as_list(objects: Sequence[Object]) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode()
 
 
-def _record(run: str, package: str, objects: Sequence[Object], namespace: str) -> RunRecord:
+def _record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
     return RunRecord(
         run=run,
         number=1,
-        package=package,
+        package="",
         version="1.0.0",
         digest="",
         use_case="quickstart/mlops/first-run",

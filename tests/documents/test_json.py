@@ -19,7 +19,7 @@ from running import done, packyard
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
-ON_CLUSTERS = {"deploy", "redeploy", "undeploy", "history", "doctor"}
+ON_CLUSTERS = {"deploy", "redeploy", "undeploy", "history", "doctor", "status", "logs", "events", "exec", "forward"}
 
 
 def documented() -> dict[str, dict[str, set[str]]]:

@@ -21,7 +21,7 @@ from packyard.cluster.status import PodStatus, RunStatus
 from packyard.errors import InputError, PackyardError, Problem, UsageError
 
 _PAUSE = 1.0  # seconds between two looks at pods that have not started
-_LONG = 10.0  # and at those whose logs are open
+_LONG = 3.0  # and at those whose logs are open
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -184,11 +184,12 @@ class _Followed:
     def print(self, *, wait: bool) -> bool:
         """Print what comes, with ``wait`` for longer, until a log ends; say whether anything came."""
         lines = chain(self.logs.lines(_LONG, until_end=True) if wait else (), self.logs.lines(_PAUSE))
-        number = -1
-        for number, (log, line) in enumerate(lines):
+        came = False
+        for log, line in lines:
             output.printed(line, self._prefixes[log])
             output.flush()
-        return number >= 0
+            came = True
+        return came
 
     def _goes_on(self, pod: PodStatus, log: Log) -> bool:
         return log not in self.begun or self.begun[log] != pod.restarts or log.container in pod.running

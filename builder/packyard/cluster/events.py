@@ -62,7 +62,8 @@ def _owner(name: str, owners: Mapping[str, str]) -> str:
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """Yield what stands before the dashes of a name, the longest first."""
+    """Yield a name, and what stands before its dashes, the longest first."""
+    yield name
     while "-" in name:
         name = name.rpartition("-")[0]
         yield name
