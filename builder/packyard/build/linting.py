@@ -86,8 +86,12 @@ class Linting:
         return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
 
     def find(self, name: str) -> Linted | None:
-        """Return what is wrong with a package if it is in the cache."""
-        found = self.packing.kept.find(self._words(name), _parse)
+        """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
+        try:
+            words = self._words(name)
+        except InputError:
+            return None
+        found = self.packing.kept.find(words, _parse)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
 
     def _workspace(self) -> Workspace:
