@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from cluster.wanted import WHEN, claim, config_map, deployment, item, job, prepared, secret
+from controlplane import people
 from controlplane.api import Api, Object, wait
+from packyard.bundle.record import FaultError
 from packyard.cluster import deploy as deploying
-from packyard.cluster import live
+from packyard.cluster import kubectl, live
 from packyard.cluster import record as records
 from packyard.cluster.deploy import deploy
 from packyard.cluster.kubectl import Kubectl
@@ -102,7 +105,7 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
         "Job work: spec.template.spec.containers[training].resources.limits.cpu cannot be changed: 1 -> 2",
         "ConfigMap settings: data.BATCH_SIZE was read by its pods at their start: 64 -> 128",
         "ConfigMap settings: data.odd was read by its pods at their start: '\\u2028\U0001f600' is removed",
-        "deploy another run beside it (HINT)",
+        "it stays as it is (HINT)",
     ]
     assert cluster.read(config_map(), namespace).body["data"]["BATCH_SIZE"] == "64"
     settings = config_map(BATCH_SIZE="64", odd="\u2028\U0001f600")
@@ -119,7 +122,7 @@ def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_ru
     cluster.create(config_map("taken", a="1"), namespace).expect_done()
     made(client, config_map("theirs", a="1"), run="other")
     said = refused(client, config_map("taken", a="2"), config_map("theirs", a="2"), force=force)
-    assert "ConfigMap theirs belongs to run other (choose another name: HINT)" in said
+    assert "ConfigMap theirs belongs to run other (HINT)" in said
     assert ("ConfigMap taken is there, and belongs to no run (--force makes it the run's" in said) is not force
     assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "1"}
     assert cluster.read(config_map("theirs"), namespace).body["data"] == {"a": "1"}
@@ -278,3 +281,64 @@ def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kub
     listed = live.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, live.selector({"first"}))
     assert [each["metadata"]["name"] for each in listed.items] == ["packyard.first.1", "settings"]
     assert listed.unknown == {("example.org/v1", "Engine")}
+
+
+def test_the_account_of_a_pod_and_the_role_of_a_binding_come_before_them(
+    cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    """For users who may only give rights that they have: the server compares, and so looks for the role."""
+    rbac, user = "rbac.authorization.k8s.io", f"ann-{namespace}"
+    own = {"apiGroups": [""], "resources": ["configmaps", "pods", "serviceaccounts"], "verbs": ["*"]}
+    roles = {"apiGroups": [rbac], "resources": ["roles", "rolebindings"], "verbs": ["get", "create", "patch"]}
+    cluster.create(item(f"{rbac}/v1", "Role", "user", rules=[own, roles]), namespace).expect_done()
+    made_of = {"roleRef": {"apiGroup": rbac, "kind": "Role"}, "subjects": [{"apiGroup": rbac, "kind": "User"}]}
+    cluster.create(binding("user", made_of, user), namespace).expect_done()
+    ann = kubectl.find(os.environ["PATH"], kubeconfig=str(people.kubeconfig(cluster, user, namespace, tmp_path)))
+    pod = {**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"}
+    objects = [
+        item("v1", "Pod", "inspector", spec=pod),
+        binding("reader", made_of, "somebody"),
+        item(f"{rbac}/v1", "Role", "reader", rules=[{**own, "verbs": ["get"]}]),
+        item("v1", "ServiceAccount", "reader"),
+    ]
+    plan = planned(ann, *objects)
+    assert [each.kind for each in plan.unseen] == ["Pod", "RoleBinding"]
+    applied: list[Reference] = []
+    deploying.carry_out(ann, plan, applied.append)
+    assert [each.kind for each in applied[2:]] == ["Pod", "RoleBinding"]
+    assert planned(ann, *objects).unseen == []
+
+
+def binding(role: str, made_of: Object, user: str) -> Object:
+    found = item("rbac.authorization.k8s.io/v1", "RoleBinding", role, **copy.deepcopy(made_of))
+    found["roleRef"]["name"], found["subjects"][0]["name"] = role, user
+    return found
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("kind", "--server=https://example.org/?"),
+        ("kind", "pods,secrets"),
+        ("apiVersion", "--token=x"),
+        ("name", "-n"),
+        ("name", "../x"),
+        ("namespace", "a b"),
+    ],
+)
+def test_a_record_names_nothing_that_kubectl_takes_for_something_else(field: str, text: str) -> None:
+    names = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "", "name": "x"}
+    assert Reference.parse(names).kind == "ConfigMap"
+    with pytest.raises(FaultError, match=r"names nothing on a cluster"):
+        Reference.parse({**names, field: text})
+
+
+def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, job(cpu="1"))
+    cluster.delete(job(), namespace).expect_done()
+    wait(lambda: [] if cluster.read(job(), namespace).status == 404 else ["still there"])
+    made(client, job(cpu="2"))
+    first, second = records.read_run(client, "first")
+    assert second.number == 2
+    with pytest.raises(ConflictError, match=r"resources\.limits\.cpu cannot be changed: 2 -> 1"):
+        deploying.plan(client, [first, second], first, first.read_objects(), keep_secrets=True)

@@ -133,7 +133,7 @@ def test_what_a_webhook_refuses_is_refused_before_anything_is_stored(
     with webhooks.asked(cluster, namespace, ["jobs"], lambda _: "no cost center is named"):
         done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
     assert done.returncode == 1
-    assert f"run {RUN}: nothing is applied" in done.stderr
+    assert "nothing is applied" in done.stderr
     reason = 'Job work: admission webhook "tests.packyard.example" denied the request: no cost center is named'
     assert reason in done.stderr
     assert "packyard roles" not in done.stderr

@@ -89,9 +89,11 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     again = run("deploy", "first-run/none")
     assert re.search("4 objects applied, as deployed at .*, record 1", again.stderr)
     refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
-    assert f"run {RUN}: nothing is applied" in refused
+    assert "nothing is applied" in refused
     assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
-    (offer,) = re.findall(r"\(packyard (deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+)\)", refused)
+    (offer,) = re.findall(
+        r"\(another run beside it: packyard (deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+)\)", refused
+    )
     (other,) = answer(*shlex.split(offer))
     assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
     (change,) = answer("history", other["run"])[0]["changes"][:1]

@@ -43,12 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     found = replace(found, namespace=runs.namespace_of(prepared.objects, found.namespace, is_asked=asked))
     clusters.tell(found)
     again = clusters.command(found, arguments, "deploy", *words)
-    if not arguments.no_doctor:
-        _check(doctor.quick(found, prepared))
-    drafted = deploy.draft(found, prepared, who=found.who(), when=deploying.now())
-    before = records.read_all(found, prepared.run).get(prepared.run, [])
-    hint = _another(found, arguments, prepared, words)
-    return deploying.run(found, arguments, before, *drafted, again=again, hint=hint)
+    another = _another(found, arguments, prepared, words)
+    with deploying.untouched():
+        if not arguments.no_doctor:
+            _check(doctor.quick(found, prepared))
+        drafted = deploy.draft(found, prepared, who=found.who(), when=deploying.now())
+        before = records.read_all(found, prepared.run).get(prepared.run, [])
+        made = deploy.plan(found, before, *drafted, force=arguments.force, hint=another)
+    return deploying.run(found, arguments, made, again=again, another=another)
 
 
 def _check(findings: Sequence[Finding]) -> None:
@@ -64,8 +66,9 @@ def _check(findings: Sequence[Finding]) -> None:
 
 
 def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:
-    """Return the command that deploys another run of the use case, or makes place for it."""
+    """Say how to deploy another run of the use case, or this one anew."""
     if runs.SETTER not in prepared.setters:
-        return clusters.command(found, arguments, "undeploy", prepared.run) + " deletes the run first"
+        return f"delete it first: {clusters.command(found, arguments, 'undeploy', prepared.run)}"
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
-    return clusters.command(found, arguments, "deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    command = clusters.command(found, arguments, "deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    return f"another run beside it: {command}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 
 from packyard.cli import clusters, output
@@ -12,7 +13,7 @@ from packyard.cluster import deploy, status
 from packyard.cluster.deploy import Plan
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import RunRecord
-from packyard.cluster.run import Object, Reference
+from packyard.cluster.run import Reference
 from packyard.cluster.status import RunStatus
 from packyard.errors import PackyardError, Problem, UnavailableError
 from packyard.kubernetes.outcome import SUCCEEDED
@@ -39,25 +40,20 @@ def now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def run(
-    found: Kubectl,
-    arguments: argparse.Namespace,
-    before: Sequence[RunRecord],
-    drafted: RunRecord,
-    objects: Sequence[Object],
-    *,
-    again: str,
-    hint: str,
-    keep_secrets: bool = False,
-) -> int:
-    """Deploy a run as `deploy.plan` says; ``again`` is the command that completes it."""
+@contextmanager
+def untouched() -> Iterator[None]:
+    """Say of what is refused or interrupted here that nothing is applied."""
     try:
-        made = deploy.plan(found, before, drafted, objects, keep_secrets=keep_secrets, force=arguments.force, hint=hint)
-        if arguments.diff:
-            return _show(found, made)
+        yield
     except (PackyardError, KeyboardInterrupt):
-        output.warning(f"run {drafted.run}: nothing is applied")
+        output.warning("nothing is applied")
         raise
+
+
+def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str, another: str) -> int:
+    """Show or carry out a plan; ``again`` is the command that completes it, ``another`` how to deploy another run."""
+    if arguments.diff:
+        return _show(found, made)
     _tell_all(made.warnings)
     if made.record.objects:
         _carry_out(found, arguments, made, again)
@@ -66,7 +62,7 @@ def run(
     seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
     if arguments.output == "json":
         output.json_result([_document(found, made, seen)])
-    return _tell_end(found, arguments, made, seen)
+    return _tell_end(found, arguments, made, seen, another)
 
 
 def _show(found: Kubectl, made: Plan) -> int:
@@ -144,7 +140,7 @@ def _words(seen: RunStatus) -> str:
     return f"{seen.run} is {seen.state}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
 
 
-def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None) -> int:
+def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None, another: str) -> int:
     """Say what has come of it and what to type next; return the exit code."""
     record = made.record
     if not record.objects:
@@ -152,12 +148,14 @@ def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: R
         return 0
     what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
     output.note(f"run {record.run}: {output.counted(len(made.objects), 'object')} applied, {what} {record.number}")
-    if seen is None or seen.state in (status.RUNNING, SUCCEEDED):
-        output.note(_next(found, arguments, made, "logs" if seen else "status"))
-        return 0
-    late = "is not running yet" if seen.state == status.STARTING else f"is {seen.state}"
-    problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
-    raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
+    if seen and seen.state not in (status.RUNNING, SUCCEEDED):
+        late = "is not running yet" if seen.state == status.STARTING else f"is {seen.state}"
+        problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
+        raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
+    if seen and seen.roles and seen.state == SUCCEEDED and not made.is_new:
+        output.note(f"it has ended, and does not run again; {another}")
+    output.note(_next(found, arguments, made, "logs" if seen and seen.roles else "status"))
+    return 0
 
 
 def _next(found: Kubectl, arguments: argparse.Namespace, made: Plan, verb: str) -> str:

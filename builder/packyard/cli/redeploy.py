@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, deploying
+from packyard.cluster import deploy
 from packyard.cluster import record as records
 from packyard.errors import InputError, Problem
 
@@ -38,7 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     to = [f"--to={record.number}"] if arguments.to else []
     again = clusters.command(found, arguments, "redeploy", arguments.run, *to)
     remove = clusters.command(found, arguments, "undeploy", arguments.run)
-    drafted = replace(record, who=found.who(), when=deploying.now())
-    hint = f"{remove} deletes it; packyard deploy DIR RUN_NAME=WORD deploys another one"
-    objects = record.read_objects()
-    return deploying.run(found, arguments, before, drafted, objects, again=again, hint=hint, keep_secrets=True)
+    another = f"delete it first: {remove}; or deploy another one beside it, from its directory, by RUN_NAME=WORD"
+    with deploying.untouched():
+        drafted = replace(record, who=found.who(), when=deploying.now())
+        objects = record.read_objects()
+        made = deploy.plan(found, before, drafted, objects, keep_secrets=True, force=arguments.force, hint=another)
+    return deploying.run(found, arguments, made, again=again, another=another)

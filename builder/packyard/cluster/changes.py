@@ -30,7 +30,7 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
     ]
     if found:
         more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []
-        last_words = Problem("deploy another run beside it", hint=hint)
+        last_words = Problem("it stays as it is", hint=hint)
         raise ConflictError(
             f"run {last.run} is there, with fields that cannot be changed any more", *found[:_MOST], *more, last_words
         )

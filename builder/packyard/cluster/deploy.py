@@ -144,10 +144,11 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None) -> Sequ
         )
     if made.is_new:
         records.create(kubectl, made.record, made.recorded)
-    late = {each for each in made.objects if made.late(each)}
-    at_once = [item for each, item in made.objects.items() if each not in late]
+    at_once, late = (
+        [item for each, item in made.objects.items() if made.late(each) is is_late] for is_late in (False, True)
+    )
     warnings += applying.apply(kubectl, run, at_once, force=made.force, done=done)
-    warnings += applying.apply_late(kubectl, run, [made.objects[each] for each in late], force=made.force, done=done)
+    warnings += applying.apply_late(kubectl, run, late, force=made.force, done=done)
     if made.obsolete:
         live.delete(kubectl, made.obsolete)
     return warnings
@@ -169,7 +170,7 @@ def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, 
     if before and before[-1].who != drafted.who and not force:
         last = before[-1]
         problem = f"run {last.run} was deployed by {last.who or 'somebody else'} at {last.when}"
-        raise ConflictError(Problem(problem, hint=f"--force changes it; a run of your own: {hint}"))
+        raise ConflictError(Problem(problem, hint=f"--force changes it; {hint}"))
 
 
 def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, *, force: bool) -> None:
@@ -180,12 +181,10 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if run:
             where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
-            problems.append(Problem(f"{reference} belongs to run {run}{where}", hint=f"choose another name: {hint}"))
+            problems.append(Problem(f"{reference} belongs to run {run}{where}", hint=hint))
         elif not force:
             problems.append(
-                Problem(
-                    f"{reference} is there, and belongs to no run", hint=f"--force makes it the run's; otherwise {hint}"
-                )
+                Problem(f"{reference} is there, and belongs to no run", hint=f"--force makes it the run's; {hint}")
             )
     if problems:
         raise ConflictError(*problems)

@@ -82,14 +82,11 @@ class Kubectl:
             given.write(data)
             given.seek(0)
             with _start(command, stdin=given, stdout=subprocess.PIPE, stderr=said) as process:
-                assert process.stdout
                 try:
-                    for line in process.stdout:
-                        each(line.decode().rstrip("\n"))
+                    _hand_on(process, each)
                 except BaseException:
                     process.terminate()
-                    for line in process.stdout:
-                        each(line.decode().rstrip("\n"))
+                    _hand_on(process, each)
                     raise
             said.seek(0)
             return self._checked(_done(process.returncode, b"", said.read()))
@@ -209,6 +206,11 @@ def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, **streams)
     except OSError as error:
         raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
+
+
+def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> None:
+    for line in process.stdout or ():
+        each(line.decode("utf-8", "replace").rstrip("\n"))
 
 
 def _done(code: int, output: bytes, stderr: bytes) -> Done:

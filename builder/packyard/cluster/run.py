@@ -10,13 +10,13 @@ from __future__ import annotations
 import copy
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from packyard.bundle import record
 from packyard.bundle.record import Record, known
-from packyard.errors import InputError, Problem
+from packyard.errors import InputError, Problem, shown
 from packyard.kubernetes import pods
 from packyard.kubernetes.groups import is_cluster_scoped
 from packyard.kubernetes.kinds import Kind, group_of
@@ -36,14 +36,24 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _LONGEST = 63  # characters of a label's value
 
 
+def _like(pattern: str) -> Callable[[object], str]:
+    """Return the reader of a text of a record that becomes a word of a command line: of this form, and no flag."""
+
+    def check(value: str) -> None:
+        if not re.fullmatch(pattern, value):
+            raise InputError(f"{shown(value, quoted=True)} names nothing on a cluster")
+
+    return record.checked(check)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Reference:
     """The name of an object; ``namespace`` is empty for what has none."""
 
-    api_version: str = field(metadata=known(record.text))
-    kind: str = field(metadata=known(record.text))
-    namespace: str = field(metadata=known(record.text))
-    name: str = field(metadata=known(record.text))
+    api_version: str = field(metadata=known(_like(r"([a-z0-9][-a-z0-9.]*/)?v[a-z0-9]+")))
+    kind: str = field(metadata=known(_like(r"[A-Za-z][A-Za-z0-9]*")))
+    namespace: str = field(metadata=known(_like(r"([a-z0-9][-a-z0-9]*)?")))
+    name: str = field(metadata=known(_like(r"[A-Za-z0-9][-A-Za-z0-9_.:]*")))
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
