@@ -12,14 +12,12 @@ from packyard.cli import clusters, output
 from packyard.cluster import deploy, status
 from packyard.cluster.deploy import Plan
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Reference
 from packyard.cluster.status import RunStatus
 from packyard.errors import PackyardError, Problem, UnavailableError
 from packyard.kubernetes.outcome import SUCCEEDED
 
 _PAUSE = 1.0  # seconds between two looks at a run
-_PATIENCE = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
 _SHOWS = {"logs": "prints what it says", "status": "shows what it does"}
 
 
@@ -112,7 +110,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
     told = ""
     try:
         while True:
-            seen = _look(found, made.record)
+            (seen,) = clusters.patiently(lambda: status.read(found, {made.record.run: [made.record]}))
             told, before = _words(seen), told
             if told != before:
                 output.note(told)
@@ -124,19 +122,8 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
         raise
 
 
-def _look(found: Kubectl, record: RunRecord) -> RunStatus:
-    """Return what a run does; a server that starts again is asked again."""
-    for pause in _PATIENCE:
-        try:
-            return status.read(found, {record.run: [record]})[0]
-        except UnavailableError as error:
-            output.note(f"asking again in {pause} s: {error}")
-            time.sleep(pause)
-    return status.read(found, {record.run: [record]})[0]
-
-
 def _words(seen: RunStatus) -> str:
-    roles = ", ".join(f"{each.name} {each.ready + each.done}/{each.wanted}" for each in seen.roles)
+    roles = ", ".join(map(clusters.counted, seen.roles))
     return f"{seen.run} is {seen.state}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
 
 

@@ -15,7 +15,7 @@ from packyard.errors import shown
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
+    clusters.add_run(parser)
     clusters.add_arguments(parser)
     shared.add_wide(parser)
     shared.add_output(parser)

@@ -20,8 +20,8 @@ from packyard.errors import InputError, Problem
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
-    parser.add_argument("--to", metavar="N", type=int, help="the number of a record; packyard history lists them")
+    clusters.add_run(parser)
+    parser.add_argument("--to", metavar="N", type=clusters.count, help="a record, as packyard history lists them")
     clusters.add_arguments(parser)
     deploying.add_arguments(parser)
     shared.add_output(parser)
