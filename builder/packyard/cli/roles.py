@@ -13,7 +13,8 @@ import os
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, packages
-from packyard.cluster import roles
+from packyard.cluster import doctor, roles
+from packyard.cluster.doctor import rights as held
 from packyard.cluster.roles import Right
 from packyard.render import manifest
 
@@ -27,22 +28,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", metavar="NAME", action="append", default=[], help="who gets the role; again for more")
     parser.add_argument("--group", metavar="NAME", action="append", default=[], help="likewise, for all of a group")
     parser.add_argument("--name", metavar="NAME", default=_NAME, help=f"what the objects are called (default: {_NAME})")
-    parser.add_argument("--cluster", action="store_true", help="add a ClusterRole to read what doctor likes to know")
+    parser.add_argument("--cluster", action="store_true", help="add a ClusterRole with which doctor sees everything")
     shared.add_output(parser, "yaml", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print roles, each with its binding where somebody is named."""
-    rights, beyond = set[Right](), dict[str, list[str]]()
+    rights, everywhere, beyond = set[Right](), set[Right](), dict[str, list[str]]()
     for word, use_case, objects in packages.objects(arguments.packages, arguments.channel):
         found, others = roles.needed(objects)
-        rights |= found | roles.secrets(objects)
+        inside, wide = held.to_read(doctor.questions(objects))
+        rights |= found | inside
+        everywhere |= wide
         for each in others:
             beyond.setdefault(each, []).append(os.path.normpath(f"{word}/{use_case}"))
     for each, use_cases in beyond.items():
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
     made = [roles.role(rights, arguments.name, arguments.namespace)]
-    made += [roles.cluster_role(arguments.name)] if arguments.cluster else []
+    made += [roles.cluster_role(everywhere, arguments.name)] if arguments.cluster else []
     if arguments.user or arguments.group:
         made += [roles.binding(each, arguments.user, arguments.group) for each in made]
     else:

@@ -1,4 +1,4 @@
-"""The fewest rights in one namespace with which all verbs work on runs of packages, as a Role; and what else helps.
+"""The fewest rights in one namespace with which all verbs work on runs of packages, as a Role.
 
 What a run is made of says which kinds its user creates, reads and deletes; whatever it is made of, verbs keep records
 of it, look at its pods and look for what it lacks. Whoever creates a Role must have every right that it gives, so its
@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from packyard.build import requirements
 from packyard.cluster.run import Object
 from packyard.kubernetes.groups import is_cluster_scoped, resource_of
-from packyard.kubernetes.kinds import APPS, BATCH, CORE, RBAC, group_of
+from packyard.kubernetes.kinds import BATCH, CORE, RBAC, group_of
 from packyard.kubernetes.lenient import mapping, mappings, text
+from packyard.kubernetes.roles import made_of
 
 _Key = TypeVar("_Key")
 _API = f"{RBAC}/v1"
@@ -36,32 +36,18 @@ def _rights(group: str, resources: str, verbs: str) -> set[Right]:
     return {Right(group, resource, verb) for resource in resources.split() for verb in verbs.split()}
 
 
-#: What verbs ask of a namespace, whatever a run is made of.
+#: What verbs ask of a namespace, whatever a run is made of; the doctor says itself what it looks at.
 _ALWAYS = (
     _rights(CORE, "configmaps", "create delete list")  # records of runs
-    | _rights(CORE, "pods", "get list watch")
-    | _rights(CORE, "pods/log", "get")
+    | _rights(CORE, "pods persistentvolumeclaims", "get list")
+    | _rights(CORE, "pods/log namespaces", "get")
     | _rights(CORE, "pods/exec pods/portforward", "create")
     | _rights(CORE, "events", "list")
-    | _rights(CORE, "limitranges persistentvolumeclaims resourcequotas", "list")  # doctor
-    | _rights(CORE, "configmaps namespaces persistentvolumeclaims serviceaccounts services", "get")
-    | _rights("kueue.x-k8s.io", "localqueues", "get")
-    | _rights(CORE, "serviceaccounts", "create delete list")  # doctor --probe
-    | _rights(BATCH, "jobs", "create delete list")
+    | _rights(CORE, "serviceaccounts", "create delete")  # doctor --probe
+    | _rights(BATCH, "jobs", "create delete")
 )
 #: What they ask of each kind that a run has: it is applied by a patch that may create, read, and deleted.
 _OWN = "create delete get list patch"
-#: What doctor asks of kinds without a namespace, and of operators in the namespaces of those.
-_CLUSTER_WIDE = (
-    _rights(CORE, "nodes persistentvolumes pods", "list")
-    | _rights("storage.k8s.io", "storageclasses", "list")
-    | _rights("storage.k8s.io", "csidrivers", "get list")
-    | _rights("scheduling.k8s.io", "priorityclasses", "get")
-    | _rights("node.k8s.io", "runtimeclasses", "get")
-    | _rights("networking.k8s.io", "ingressclasses", "get")
-    | _rights("apiextensions.k8s.io", "customresourcedefinitions", "list")
-    | _rights(APPS, "deployments", "list")
-)
 
 
 def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
@@ -79,13 +65,9 @@ def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
             beyond.add(f"Role {text(mapping(item.get('metadata')).get('name'))}, which gives all rights on something")
         else:
             rights |= granted | _rights(group_of(api_version), resource_of(kind), _OWN)
+            for version, made in made_of((group_of(api_version), kind)):
+                rights |= _rights(group_of(version), resource_of(made), "list")
     return rights, beyond
-
-
-def secrets(objects: Sequence[Mapping[str, Any]]) -> set[Right]:
-    """Return the rights to look at the Secrets that objects need and do not bring, each by its name."""
-    named = (each.name for each in requirements.find(objects) if each.kind == "Secret" and each.name)
-    return {Right(CORE, "secrets", "get", name) for name in named}
 
 
 def role(rights: Collection[Right], name: str, namespace: str) -> Object:
@@ -93,9 +75,9 @@ def role(rights: Collection[Right], name: str, namespace: str) -> Object:
     return {"apiVersion": _API, "kind": "Role", "metadata": _metadata(name, namespace), "rules": _rules(rights)}
 
 
-def cluster_role(name: str) -> Object:
-    """Return what doctor and prerequisites read of a cluster beside one namespace; they do without."""
-    return {"apiVersion": _API, "kind": "ClusterRole", "metadata": _metadata(name), "rules": _rules(_CLUSTER_WIDE)}
+def cluster_role(rights: Collection[Right], name: str) -> Object:
+    """Return rights as a ClusterRole."""
+    return {"apiVersion": _API, "kind": "ClusterRole", "metadata": _metadata(name), "rules": _rules(rights)}
 
 
 def binding(given: Object, users: Sequence[str], groups: Sequence[str]) -> Object:

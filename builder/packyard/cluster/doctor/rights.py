@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from packyard.cluster import roles
 from packyard.cluster.doctor.facts import Facts, Questions
@@ -15,6 +16,15 @@ from packyard.kubernetes.lenient import Object, text
 _CHECK, _ABOUT = "rights", "your rights"
 #: What a run can be deployed without: looking at its pods.
 _LOOKING = ("pods", "pods/log", "pods/exec", "pods/portforward", "events")
+#: The apiVersions of kinds that are asked for, but those of the core group.
+_VERSIONS = {
+    "CSIDriver": "storage.k8s.io/v1",
+    "CustomResourceDefinition": "apiextensions.k8s.io/v1",
+    "Deployment": "apps/v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "RuntimeClass": "node.k8s.io/v1",
+    "StorageClass": "storage.k8s.io/v1",
+}
 _RECORDS = {Right("", "configmaps", "create"), Right("", "configmaps", "list")}
 
 
@@ -39,6 +49,28 @@ def held(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         else:
             message = f"the cluster does not tell all of them, so that you may or may not {_words(lacking)}"
             yield unknown(_CHECK, _ABOUT, message, why=consequence)
+
+
+def to_read(asked: Questions) -> tuple[set[Right], set[Right]]:
+    """Return the rights with which questions are answered: in the namespace, and for the whole cluster.
+
+    A Secret is read by its name alone.
+    """
+    inside = {Right("", resource_of(kind), "list") for kind in asked.inside}
+    everywhere = {_right(kind, "list") for kind in asked.everywhere}
+    for kind, name in asked.named:
+        if is_cluster_scoped(_VERSIONS.get(kind, "v1"), kind):
+            everywhere.add(_right(kind, "get"))
+        else:
+            inside.add(replace(_right(kind, "get"), name=name if kind == "Secret" else ""))
+    for resource, _ in asked.custom:
+        whole, _, group = resource.partition(".")
+        inside.add(Right(group, whole, "get"))
+    return inside, everywhere
+
+
+def _right(kind: str, verb: str) -> Right:
+    return Right(group_of(_VERSIONS.get(kind, "v1")), resource_of(kind), verb)
 
 
 def _cluster_wide(objects: Sequence[Object]) -> set[Right]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from packyard.cluster import live
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared
 from packyard.cluster.probe import contract
 from packyard.cluster.probe.contract import Check
-from packyard.cluster.run import LABEL, Object
+from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import PackyardError, Problem
 from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE, JOBSET, KUBEFLOW, TRAINER, group_of
@@ -23,8 +24,6 @@ from packyard.kubernetes.pods import Pod
 
 #: What a pod needs of its use case before it starts; a probe has copies.
 _COPIED = ("ConfigMap", "Secret", "ServiceAccount")
-#: What a probe may be made of.
-_MADE = "jobs,configmaps,secrets,serviceaccounts"
 #: The fields of a pod that decide where it runs, as whom, and what it sees.
 _OF_POD = (
     *("automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostNetwork"),
@@ -184,11 +183,13 @@ def create(kubectl: Kubectl, probe: Probe) -> None:
 
 def delete(kubectl: Kubectl, probe: Probe) -> None:
     """Delete what there is of a probe, by one call; its pods end after that."""
-    words = ("delete", _MADE, f"--selector={LABEL}={probe.name}", "--wait=false")
+    made = [Reference.of(each, kubectl.namespace) for each in probe.objects]
     try:
-        kubectl.run(*words)
+        live.delete(kubectl, made)
     except PackyardError as error:
-        left = Problem(f"the probe {probe.name} could not be deleted", hint=shlex.join(kubectl.words(*words)))
+        kinds = ",".join(sorted({each.kind.lower() for each in made}))
+        command = kubectl.words("delete", kinds, f"--selector={LABEL}={probe.name}")
+        left = Problem(f"the probe {probe.name} could not be deleted", hint=shlex.join(command))
         raise type(error)(*error.problems, left) from error
 
 
