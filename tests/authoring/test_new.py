@@ -87,6 +87,9 @@ def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_packag
     assert "setters:\n  MODEL_SCRIPT: train.py\n" in described
     assert described.count("variables.yaml") == 1
     shutil.rmtree(package)
+    package = new(catalogue, *bases, *CLAIM)
+    assert "setters:\n  MODEL_SCRIPT: launch_benchmark.py\n" in (package / "package.yaml").read_text()
+    shutil.rmtree(package)
     package = new(catalogue, "--base", "job-set", *CLAIM, "--programs", "mnist")
     assert not list(package.glob("patches/*variables.yaml"))
 
