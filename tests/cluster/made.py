@@ -101,7 +101,7 @@ def put(
     """Record runs and apply their objects, all in two calls."""
     labelled = {run: runs.labelled(items, run, kubectl.namespace) for run, items in objects.items()}
     found = {
-        run: replace(_record(run, items, kubectl.namespace), package=package, values=values or {})
+        run: replace(record(run, items, kubectl.namespace), package=package, values=values or {})
         for run, items in labelled.items()
     }
     made = [found[run].to_object(items) for run, items in labelled.items()]
@@ -115,7 +115,8 @@ def _as_list(objects: Sequence[Object]) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode()
 
 
-def _record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
+def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
+    """Return the first record of a run."""
     return RunRecord(
         run=run,
         number=1,

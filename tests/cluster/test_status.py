@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 from cluster import made
+from controlplane import people
 from controlplane.api import Api, wait
+from packyard.cluster import kubectl, status
 from packyard.cluster import record as records
-from packyard.cluster import status
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import Object
 from packyard.cluster.status import RunStatus
 
+RBAC = "rbac.authorization.k8s.io/v1"
 IMAGE = "image cannot be pulled: the registry does not have registry.example/training:1"
 LOW = "evicted: The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi."
 LARGE = {"resources": {"requests": {"cpu": "10M"}}}
@@ -153,18 +158,39 @@ def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, nam
     wait(lambda: [f"{each}" for each in look(client) if not each.reason.startswith(starts[each.run][1])])
 
 
+def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, namespace: str, tmp_path: Path) -> None:
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+    bind(cluster, namespace, reference, namespace)
+    config = str(people.kubeconfig(cluster, namespace, namespace, tmp_path))
+    user = kubectl.find(os.environ["PATH"], kubeconfig=config)
+
+    def asked() -> Counter[str]:
+        before = len([*people.requests(cluster, namespace)])
+        status.read(user, records.read_all(user))
+        return Counter(each["objectRef"]["resource"] for each in [*people.requests(cluster, namespace)][before:])
+
+    for number in (1, 20):
+        names = [f"stuck-{number}-{each}" for each in range(number)]
+        made.put(client, {name: [made.pod(name, "never-ready")] for name in names})
+        wait(lambda: [each.run for each in look(client) if not each.reason])
+        assert asked() == {"configmaps": 1, "pods": 1, "events": 1}
+
+
 def test_a_kind_that_is_not_served_or_may_not_be_read_is_said(client: Kubectl, cluster: Api, namespace: str) -> None:
     found = made.put(client, {"one": [made.job("one", "run")]})["one"]
     foreign = replace(found.objects[0], api_version="ray.example/v1", kind="RayThing")
     (one,) = status.read(client, {"one": [replace(found, objects=(*found.objects, foreign))]})
     assert ([each.kind for each in one.missing], one.state) == (["RayThing"], "incomplete")
-    reader = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "reader"}}
+    reader = {"apiVersion": RBAC, "kind": "Role", "metadata": {"name": "reader"}}
     cluster.create({**reader, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]}, namespace)
-    bound = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "reader"}}
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "ann"}
-    cluster.create({**bound, "roleRef": reference, "subjects": [subject]}, namespace).expect_done()
+    bind(cluster, namespace, {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"}, "ann")
     ann = replace(client, flags=(*client.flags, "--as=ann"))
     wait(lambda: [] if not ann.call("get", "pods").code else ["ann may not list pods"])
     (one,) = status.read(ann, {"one": [found]})
     assert (one.missing, one.unread) == ([], ["Job"])
+
+
+def bind(api: Api, namespace: str, role: Object, user: str) -> None:
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
+    binding = {"apiVersion": RBAC, "kind": "RoleBinding", "metadata": {"name": "of-user"}}
+    api.create({**binding, "roleRef": role, "subjects": [subject]}, namespace).expect_done()

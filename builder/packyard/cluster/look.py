@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from packyard.cluster import live
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import NUMBER, RunRecord
-from packyard.cluster.run import LABEL, Reference
+from packyard.cluster.run import LABEL, Reference, is_of
 from packyard.kubernetes import roles
 from packyard.kubernetes.groups import definition
 from packyard.kubernetes.kinds import group_of
@@ -52,9 +52,10 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
         raise live.may_not_list(kubectl, [_resource(*_POD)])
     found: dict[str, dict[Key, Object]] = {}
     for item in listed.items:
-        labels = mapping(mapping(item.get("metadata")).get("labels"))
+        run = text(mapping(mapping(item.get("metadata")).get("labels")).get(LABEL))
         group, kind = roles.kind_of(item)
-        found.setdefault(text(labels.get(LABEL)), {})[group, kind, roles.name_of(item)] = item
+        if is_of(item, run, kubectl.namespace):
+            found.setdefault(run, {})[group, kind, roles.name_of(item)] = item
     return Seen(found, listed.forbidden)
 
 

@@ -6,8 +6,9 @@ read only where all of these leave open why something does not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from packyard.cluster import look, workloads
 from packyard.cluster.kubectl import Kubectl
@@ -95,9 +96,13 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     last = {run: found[-1] for run, found in records.items()}
     if not last:
         return []
-    seen = look.look(kubectl, last)
-    found = [_Run(record, seen, _workloads(record, seen)) for record in last.values()]
-    events = _warnings(kubectl) if any(each.needs_events for run in found for each in run.workloads) else ()
+    return judge(last.values(), look.look(kubectl, last), partial(_warnings, kubectl))
+
+
+def judge(records: Iterable[RunRecord], seen: Seen, warnings: Callable[[], Sequence[Object]]) -> list[RunStatus]:
+    """Return what runs do, of what was seen; ``warnings`` of the namespace are asked for only where they are needed."""
+    found = [_Run(record, seen, _workloads(record, seen)) for record in records]
+    events = warnings() if any(each.needs_events for run in found for each in run.workloads) else ()
     return [run.status(events) for run in found]
 
 
@@ -216,7 +221,7 @@ def _warned(events: Sequence[Object], about: set[tuple[str, str]], reasons: froz
     """Return the message of the newest event with one of these reasons about one of these objects."""
     for event in reversed(events):
         involved = mapping(event.get("involvedObject"))
-        if event.get("reason") in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
+        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
             return text(event.get("message"))
     return ""
 
