@@ -64,6 +64,7 @@ KINDS = [
     ("batch/v1 Job", "  completionMode: Indexed\n  completions: 10\n", 61),
     ("batch/v1 CronJob", "", 52),
     ("apps/v1 StatefulSet", f"  replicas: 2{COUNT}\n", 52),
+    ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", f"  replicas: 2{COUNT}\n", 49),
     ("argoproj.io/v1alpha1 Workflow", "", 63),
     ("argoproj.io/v1alpha1 CronWorkflow", "", 52),
     ("kubeflow.org/v2beta1 MPIJob", f"  mpiReplicaSpecs: {{Worker: {{replicas: 2{COUNT}\n    }}}}\n", 53),

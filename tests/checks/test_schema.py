@@ -75,14 +75,16 @@ KINDS = {
     "kubeflow.org/v1 TFJob": "tfReplicaSpecs:\n  Worker:\n    template:\n      spec:\n",
     "jobset.x-k8s.io/v1alpha2 JobSet": "replicatedJobs:\n- name: a\n"
     "  template:\n    spec:\n      template:\n        spec:\n",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": "leaderWorkerTemplate:\n  workerTemplate:\n    spec:\n",
     "trainer.kubeflow.org/v1alpha1 TrainingRuntime": "template:\n  spec:\n    replicatedJobs:\n    - name: a\n"
     "      template:\n        spec:\n          template:\n            spec:\n",
     "example.com/v1 Trainer": "workers:\n- template:\n    spec:\n",
 }
 OPERATORS = {
     "kubeflow.org/v2beta1 MPIJob": ", mpi-operator 0.5 to 0.8",
-    "kubeflow.org/v1 TFJob": ", training-operator 1.8",
+    "kubeflow.org/v1 TFJob": ", training-operator 1.8 to 1.9",
     "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.7",
     "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0",
 }
 
@@ -154,8 +156,8 @@ def test_names_the_version_that_serves_a_kind(judged: Judged) -> None:
         f"1:1 unserved-kind: there is no batch/v1beta1 CronJob in {ALL} (it is batch/v1 there)"
     ]
     assert judged("apiVersion: kubeflow.org/v1alpha2\nkind: MPIJob\nmetadata: {name: x}\n") == [
-        "1:1 unserved-kind: there is no kubeflow.org/v1alpha2 MPIJob in mpi-operator 0.5 to 0.8, training-operator 1.8 "
-        "(it is kubeflow.org/v2beta1 there)"
+        "1:1 unserved-kind: there is no kubeflow.org/v1alpha2 MPIJob in mpi-operator 0.5 to 0.8, "
+        "training-operator 1.8 to 1.9 (it is kubeflow.org/v2beta1 there)"
     ]
 
 
@@ -163,6 +165,26 @@ def test_names_the_kind_that_was_meant(judged: Judged) -> None:
     assert judged("apiVersion: v1\nkind: ConfigMp\nmetadata: {name: x}\n") == [
         f"1:1 unserved-kind: there is no v1 ConfigMp in {ALL} (did you mean 'ConfigMap'?)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 HTPRoute"),
+        ("gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 Gatway"),
+        ("keda.sh/v1alpha1 ClusterTriggerAuthentication", "keda.sh/v1alpha1 TriggerAuthentications"),
+        ("kubeflow.org/v1 JAXJob", "kubeflow.org/v1 TFJobs"),
+        ("monitoring.coreos.com/v1 ServiceMonitor", "monitoring.coreos.com/v1 PodMonitr"),
+        ("trainer.kubeflow.org/v1alpha1 Trainer", "trainer.kubeflow.org/v1alpha1 TrianJob"),
+    ],
+)
+def test_a_kind_that_is_like_a_known_one_is_another(judged: Judged, kind: str, known: str) -> None:
+    def found(name: str) -> list[str]:
+        version, _, short = name.partition(" ")
+        return judged(f"apiVersion: {version}\nkind: {short}\nmetadata: {{name: x}}\nspec: {{}}\n")
+
+    assert found(kind) == []
+    assert "did you mean" in found(known)[0]
 
 
 def test_a_kind_of_an_operator_that_nobody_told_us_of_may_have_fields_of_its_own(judged: Judged) -> None:

@@ -51,6 +51,10 @@ KINDS = {
         "spec: replicatedJobs: - template: spec: template: spec:",
         "spec.replicatedJobs.0.template.spec.template.spec",
     ),
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": (
+        "spec: leaderWorkerTemplate: workerTemplate: spec:",
+        "spec.leaderWorkerTemplate.workerTemplate.spec",
+    ),
     **dict.fromkeys(
         ("trainer.kubeflow.org/v1alpha1 TrainingRuntime", "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"),
         (

@@ -37,7 +37,24 @@ def test_knows_every_version_of_the_operators() -> None:
             f"trainer.kubeflow.org/v1alpha1 {kind}"
             for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
         ],
-        ("training-operator", "1.8"): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")],
+        **{
+            ("training-operator", version): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")]
+            for version in ("1.8", "1.9")
+        },
+        ("lws", "0.7"): ["leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"],
+        ("kueue", "0.15"): [
+            f"kueue.x-k8s.io/{version} {kind}"
+            for version in ("v1beta1", "v1beta2")
+            for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+        ],
+        ("keda", "2.18"): [f"keda.sh/v1alpha1 {kind}" for kind in ("ScaledObject", "TriggerAuthentication")],
+        ("gateway-api", "1.4"): [
+            f"gateway.networking.k8s.io/{version} {kind}"
+            for version in ("v1", "v1beta1")
+            for kind in ("Gateway", "HTTPRoute")
+        ],
+        ("gateway-api-inference-extension", "1.1"): ["inference.networking.k8s.io/v1 InferencePool"],
+        ("prometheus-operator", "0.85"): ["monitoring.coreos.com/v1 PodMonitor"],
     }
 
 

@@ -2,9 +2,9 @@
 
     python tests/tools/custom_resources.py > builder/packyard/kubernetes/custom_resources.json
 
-Of their 11 MB the table keeps what a structural schema decides: names of fields, types, what is required, the limits of
+Of their 15 MB the table keeps what a structural schema decides: names of fields, types, what is required, the limits of
 values. A field that the API server would drop is one that the schema does not admit. Equal parts are written once. Not
-kept: descriptions, defaults (a required field that has one is not required), rules in CEL, and ``status``.
+kept: descriptions, defaults (a required field that has one is not required), ``oneOf``, rules in CEL, and ``status``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ def _mpi_operator(version: str, checksum: str) -> Module:
     return Module("mpi-operator", version, path, f"v{version}.0", checksum, "manifests/base", files)
 
 
+def _training_operator(release: str, checksum: str) -> Module:
+    path, version = "github.com/kubeflow/training-operator", release.removeprefix("v").rpartition(".")[0]
+    files = tuple(f"kubeflow.org_{kind}.yaml" for kind in ("tfjobs", "pytorchjobs", "mpijobs"))
+    return Module("training-operator", version, path, release, checksum, "manifests/base/crds", files)
+
+
 MODULES = (
     _mpi_operator("0.5", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
     _mpi_operator("0.6", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
@@ -60,15 +66,7 @@ MODULES = (
         folder="config/components/crd/bases",
         files=("jobset.x-k8s.io_jobsets.yaml",),
     ),
-    Module(
-        operator="training-operator",
-        version="1.8",
-        path="github.com/kubeflow/training-operator",
-        release="v1.8.1",
-        checksum="h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=",
-        folder="manifests/base/crds",
-        files=tuple(f"kubeflow.org_{kind}.yaml" for kind in ("tfjobs", "pytorchjobs", "mpijobs")),
-    ),
+    _training_operator("v1.8.1", "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc="),
     Module(
         operator="trainer",
         version="2.0",
@@ -80,12 +78,68 @@ MODULES = (
             f"trainer.kubeflow.org_{kind}.yaml" for kind in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
         ),
     ),
+    Module(
+        operator="lws",
+        version="0.7",
+        path="sigs.k8s.io/lws",
+        release="v0.7.0",
+        checksum="h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8=",
+        folder="config/crd/bases",
+        files=("leaderworkerset.x-k8s.io_leaderworkersets.yaml",),
+    ),
+    _training_operator("v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc="),
+    Module(
+        operator="kueue",
+        version="0.15",
+        path="sigs.k8s.io/kueue",
+        release="v0.15.2",
+        checksum="h1:UYjEd8lx3Am1njcvpyEO/QkwCFerE6WW6qaaXNYg768=",
+        folder="config/components/crd/bases",
+        files=tuple(f"kueue.x-k8s.io_{kind}.yaml" for kind in ("localqueues", "clusterqueues", "resourceflavors")),
+    ),
+    Module(
+        operator="keda",
+        version="2.18",
+        path="github.com/kedacore/keda/v2",
+        release="v2.18.0",
+        checksum="h1:ttR223fii/4QJ0YvtrhcWHaEoezByb/t5CeFopjl6EI=",
+        folder="config/crd/bases",
+        files=tuple(f"keda.sh_{kind}.yaml" for kind in ("scaledobjects", "triggerauthentications")),
+    ),
+    Module(
+        operator="gateway-api",
+        version="1.4",
+        path="sigs.k8s.io/gateway-api",
+        release="v1.4.0",
+        checksum="h1:ZwlNM6zOHq0h3WUX2gfByPs2yAEsy/EenYJB78jpQfQ=",
+        folder="config/crd/standard",
+        files=tuple(f"gateway.networking.k8s.io_{kind}.yaml" for kind in ("gateways", "httproutes")),
+    ),
+    Module(
+        operator="gateway-api-inference-extension",
+        version="1.1",
+        path="sigs.k8s.io/gateway-api-inference-extension",
+        release="v1.1.0",
+        checksum="h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU=",
+        folder="config/crd/bases",
+        files=("inference.networking.k8s.io_inferencepools.yaml",),
+    ),
+    Module(
+        operator="prometheus-operator",
+        version="0.85",
+        path="github.com/prometheus-operator/prometheus-operator",
+        release="v0.85.0",
+        checksum="h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+        folder="example/prometheus-operator-crd",
+        files=("monitoring.coreos.com_podmonitors.yaml",),
+    ),
 )
 
 _KEPT = ("enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+_KEPT += ("minProperties", "maxProperties")
 _READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
 _READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
-_DROPPED = {"description", "format", "x-kubernetes-validations"}
+_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
 _DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 

@@ -28,6 +28,8 @@ _CORE = "io.k8s.api.core.v1."
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
+#: How alike names are that differ by a letter or two.
+_ALIKE = 0.87
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,13 @@ def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Ju
 
 def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
     """Say whether a kind that is served is the one of another version, or is one letter or two from it."""
+    from difflib import SequenceMatcher  # slow to import
+
     served, _, known = name.partition(" ")
-    return (served.rpartition("/")[0], known) == (group, kind) or (served == version and bool(suggest(kind, [known])))
+    if (served.rpartition("/")[0], known) == (group, kind):
+        return True
+    is_near = served == version and bool(suggest(kind, [known]))  # a ServiceMonitor is not a PodMonitor, though
+    return is_near and SequenceMatcher(None, kind.casefold(), known.casefold()).ratio() > _ALIKE
 
 
 def _no_such_kind(item: _Object, hint: str) -> Fault:

@@ -16,7 +16,7 @@ Kind = tuple[str, str]
 
 CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
 ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
-RAY = "ray.io"
+LWS, RAY = "leaderworkerset.x-k8s.io", "ray.io"
 CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 

@@ -4,6 +4,7 @@ MPIJob NAME    ->  pods NAME-worker-9, each a host name: at most 63 characters
 CronJob NAME   ->  Jobs NAME-28394857
 JobSet NAME    ->  pods NAME-worker-0-9-x7k2p: its webhook limits the whole name to 63 characters
 TrainJob NAME  ->  JobSet NAME
+LeaderWorkerSet NAME  ->  StatefulSets NAME-9, whose pods NAME-9-9 have a label with the revision
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from packyard.kubernetes.kinds import (
     CUSTOM,
     JOBSET,
     KUBEFLOW,
+    LWS,
     RBAC,
     TRAINER,
     Kind,
@@ -65,6 +67,7 @@ _KINDS: Mapping[Kind, tuple[Form, str]] = {
     (CORE, "Service"): (_HOST, ""),
     (BATCH, "Job"): (_SHORT, "a label of its pods"),
     (JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
+    (LWS, "LeaderWorkerSet"): (_HOST, "which its Service has as well"),
     (TRAINER, "TrainJob"): (_HOST, "which its JobSet has as well"),
     (ARGO, "Workflow"): (_SHORT, "a label of its pods"),
     **dict.fromkeys(of(RBAC, "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), (_SEGMENT, "")),
@@ -136,6 +139,9 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
     elif is_kind(root, APPS, "StatefulSet"):
         yield Name(name, "the host of a pod", _LABEL, ("-", (spec.get("replicas"),)))
         yield Name(name, "the label of a revision", _LABEL, ("-9999999999",))
+    elif is_kind(root, LWS, "LeaderWorkerSet"):
+        # Each group has a StatefulSet of its workers; the name of their host is no longer than this.
+        yield Name(name, "the label of a revision", _LABEL, ("-", (spec.get("replicas"),), "-9999999999"))
     elif is_kind(root, KUBEFLOW, "MPIJob"):
         workers = spec.mapping("mpiReplicaSpecs", "Worker")
         count = workers.get("replicas") if workers else None
