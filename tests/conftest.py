@@ -188,7 +188,7 @@ def web_dir(shared_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def api_server(shared_dir: Path) -> Iterator[Api]:
-    """kube-apiserver 1.34.4 on etcd with definitions of MPIJob, Workflow, JobSet and TrainJob; nothing there acts."""
+    """kube-apiserver 1.34.4 on etcd with the definitions of custom resources; nothing there acts."""
     real.pinned_program("kubernetes")
     real.pinned_manifests()
     folder = shared_dir / "control-plane"
@@ -198,8 +198,8 @@ def api_server(shared_dir: Path) -> Iterator[Api]:
 
 @pytest.fixture(scope="session")
 def cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with all that acts: Kubernetes' own, mpi-operator, JobSet, kwok, all 0.8.0, and Trainer 2.0.0."""
-    for name in ("mpi-operator", "jobset", "trainer", "kwok"):
+    """The same server with all that acts on it: Kubernetes' own controllers, the operators, Kueue and kwok."""
+    for name in ("mpi-operator", "jobset", "lws", "trainer", "training-operator", "kueue", "kwok"):
         real.pinned_program(name)
     folder = api_server.folder / "controllers"
     with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):

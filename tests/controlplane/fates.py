@@ -49,10 +49,16 @@ FATES: Mapping[str, tuple[Object, Object]] = {
 
 
 def spare(stage: Object) -> Object:
-    """Return a stage of kwok's own; it leaves pods with a fate alone, until they are deleted."""
+    """Return a stage of kwok's own; it leaves pods with a fate alone, until they are deleted.
+
+    Pods of a PyTorchJob complete as those of a Job do.
+    """
     spec = stage["spec"]
+    expressions = spec["selector"]["matchExpressions"]
+    for owned in (each for each in expressions if each.get("values") == ["Job"]):
+        owned["values"].append("PyTorchJob")
     if spec["resourceRef"]["kind"] == "Pod" and "delete" not in spec["next"]:
-        spec["selector"]["matchExpressions"].append({"key": _OWN, "operator": "DoesNotExist"})
+        expressions.append({"key": _OWN, "operator": "DoesNotExist"})
     return stage
 
 

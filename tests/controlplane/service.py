@@ -1,9 +1,10 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
-it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets and TrainJobs with their webhooks, and kwok,
-whose nodes only pretend to run pods, do to them what `fates` says, and give out what its objects Logs and
-ClusterPortForward say. What listens does so on 127.0.0.1, and what is written is written to FOLDER.
+it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs
+and Kueue with their webhooks, and kwok, whose nodes only pretend to run pods, do to them what `fates` says, and give
+out what its objects Logs and ClusterPortForward say. What listens does so on 127.0.0.1, and what is written is written
+to FOLDER.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import requests
 import yaml
@@ -29,9 +32,21 @@ from controlplane import fates, shared
 from controlplane.api import Api, Object, wait
 from real import TOOLS
 
-KUBERNETES, KWOK, MPI_OPERATOR, JOBSET, TRAINER, MANIFESTS = (
-    TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "jobset", "trainer", "manifests")
+KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (
+    TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "manifests")
 )
+#: Controllers with webhooks.
+JOBSET, LWS, TRAINER, TRAINING_OPERATOR, KUEUE = (
+    TOOLS / name for name in ("jobset", "lws", "trainer", "training-operator", "kueue")
+)
+#: The API group of the configuration of those that take no flags.
+_CONFIGURED = {JOBSET: "config.jobset.x-k8s.io", LWS: "config.lws.x-k8s.io"}
+#: The API group of a controller's kinds, and the label of other objects that its webhooks look at.
+_LABELS = {
+    "jobset": ("jobset.x-k8s.io", "jobset.sigs.k8s.io/jobset-name"),
+    "lws": ("leaderworkerset.x-k8s.io", "leaderworkerset.sigs.k8s.io/name"),
+    "kueue": ("kueue.x-k8s.io", "kueue.x-k8s.io/queue-name"),
+}
 #: An administrator whose requests, those as other users among them, stand in ``FOLDER/audit.log``.
 AUDITED = "audited"
 _AUDIT = {
@@ -86,10 +101,11 @@ def start_api(folder: Path, programs: ExitStack) -> None:
     """Run them with the definitions of custom resources."""
     start_bare(folder, programs)
     api = Api(folder)
-    definitions = _manifests("CustomResourceDefinition")
+    definitions = [_terse(_current(item)) for item in _manifests("CustomResourceDefinition")]
     for item in definitions:
         api.create(item).expect_done()
-    wait(lambda: [str(item["metadata"]) for item in definitions if not _is_established(api, item)])
+    for item in definitions:
+        wait(partial(_unestablished, api, item))
 
 
 def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
@@ -100,8 +116,27 @@ def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
     ]
 
 
-def _is_established(api: Api, definition: Object) -> bool:
-    return _has(api.read(definition).expect_done(), "Established")
+def _current(definition: Object) -> Object:
+    """Return a definition without its deprecated versions: Kueue would convert objects of its own by a webhook."""
+    spec = definition["spec"]
+    versions = [each for each in spec["versions"] if not each.get("deprecated")]
+    versions[-1]["storage"] = not any(each["storage"] for each in versions[:-1])
+    return {**definition, "spec": {**spec, "versions": versions}}
+
+
+def _terse(value: Any) -> Any:
+    """Return a definition without its descriptions, so that the server is ready sooner."""
+    if isinstance(value, list):
+        return [_terse(each) for each in value]
+    if isinstance(value, dict):  # a field may be called description as well
+        return {key: _terse(each) for key, each in value.items() if key != "description" or isinstance(each, dict)}
+    return value
+
+
+def _unestablished(api: Api, definition: Object) -> list[str]:
+    """Name a definition whose kind the server does not serve yet."""
+    found = api.read(definition).expect_done()
+    return [] if _has(found, "Established") else [found["metadata"]["name"]]
 
 
 def _write_kubeconfig(folder: Path, server: str, tokens: Mapping[str, str]) -> None:
@@ -132,9 +167,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
-    certificates = _certificates(folder, api)
-    _start_jobset(folder, programs, api, certificates)
-    _start_trainer(folder, programs, api, certificates)
+    _start_operators(folder, programs, api)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     stages.write_text(yaml.safe_dump_all([*map(fates.spare, _manifests("Stage")), *fates.stages(), _EXEC]))
@@ -148,20 +181,30 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
 
 
-def _certificates(folder: Path, api: Api) -> Path:
-    """Return a folder with the API server's own certificate, which the webhooks have as well."""
+def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
+    """Run the controllers that have webhooks, all at once, and register these."""
+    # The API server's own certificate, which the webhooks have as well.
     certificates = folder / "certificates"
     certificates.mkdir(exist_ok=True)
     for name, of_server in (("tls.crt", "apiserver.crt"), ("tls.key", "apiserver.key")):
         shutil.copy(api.folder / of_server, certificates / name)
-    return certificates
+    started = []
+    for program in (JOBSET, LWS, TRAINER, TRAINING_OPERATOR, KUEUE):
+        port = programs.enter_context(_port())
+        flags = [f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
+        if group := _CONFIGURED.get(program):
+            flags = [f"--config={_configuration(folder, program.name, group, port, certificates)}"]
+        process = _start(programs, folder, program, f"--kubeconfig={api.folder / 'kubeconfig'}", *flags)
+        started.append((program.name, process, port))
+    for name, process, port in started:
+        _wait(name, process, partial(_listens, port))
+        _register(programs, api, name, port, certificates)
 
 
-def _start_jobset(folder: Path, programs: ExitStack, api: Api, certificates: Path) -> None:
-    """Run the controller of JobSets, and register its webhooks."""
-    port = programs.enter_context(_port())
+def _configuration(folder: Path, name: str, group: str, port: int, certificates: Path) -> Path:
+    """Write the file with which a controller starts that takes no flags."""
     configuration = {
-        "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+        "apiVersion": f"{group}/v1alpha1",
         "kind": "Configuration",
         "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(certificates)},
         "internalCertManagement": {"enable": False},
@@ -170,20 +213,9 @@ def _start_jobset(folder: Path, programs: ExitStack, api: Api, certificates: Pat
         "health": {"healthProbeBindAddress": "0"},
         "clientConnection": {"qps": 1000, "burst": 1000},
     }
-    (folder / "jobset.yaml").write_text(json.dumps(configuration))
-    flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--config={folder / 'jobset.yaml'}"]
-    jobset = _start(programs, folder, JOBSET, *flags)
-    _wait("jobset", jobset, lambda: _listens(port))
-    _register(programs, api, "jobset", port, certificates)
-
-
-def _start_trainer(folder: Path, programs: ExitStack, api: Api, certificates: Path) -> None:
-    """Run the controllers of TrainJobs and their runtimes, and register their webhooks."""
-    port = programs.enter_context(_port())
-    flags = [f"--kubeconfig={api.folder / 'kubeconfig'}", f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
-    trainer = _start(programs, folder, TRAINER, *flags)
-    _wait("trainer", trainer, lambda: _listens(port))
-    _register(programs, api, "trainer", port, certificates)
+    file = folder / f"{name}.yaml"
+    file.write_text(json.dumps(configuration))
+    return file
 
 
 def _register(programs: ExitStack, api: Api, name: str, port: int, certificates: Path) -> None:
@@ -195,7 +227,8 @@ def _register(programs: ExitStack, api: Api, name: str, port: int, certificates:
 def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
     """Yield a module's webhooks as its own patches leave them, but for what listens here in place of a Service."""
     bundle = base64.b64encode(certificate).decode()
-    of_job_sets = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    own, label = _LABELS.get(name, ("", ""))
+    labeled = {"matchExpressions": [{"key": label, "operator": "Exists"}]}
     # The runtime of a TrainJob is never there in a dry run, which is for the API server alone.
     stored = {"name": "stored", "expression": "!has(request.dryRun) || !request.dryRun"}
     for item in yaml.load_all((MANIFESTS / "webhooks" / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader):
@@ -203,8 +236,8 @@ def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
         for webhook in item["webhooks"]:
             path = webhook["clientConfig"]["service"]["path"]
             webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
-            if webhook["rules"][0]["resources"] == ["pods"]:
-                webhook["objectSelector"] = of_job_sets
+            if own and webhook["rules"][0]["apiGroups"] != [own]:
+                webhook["objectSelector"] = labeled
             if webhook["rules"][0]["resources"] == ["trainjobs"]:
                 webhook["matchConditions"] = [stored]
         yield item
