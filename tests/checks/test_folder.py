@@ -22,6 +22,7 @@ LACKING = {
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {app.kubernetes.io/name: a}}\n"
 
 KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
 kind: Krmfile
 openAPI:
   definitions:
@@ -69,7 +70,7 @@ def test_an_exception_counts_in_any_folder_and_has_to_be_needed(tmp_path: Path) 
 def test_what_is_required_may_be_set_in_a_copy_and_is_doubtful_elsewhere(tmp_path: Path) -> None:
     tiny.write(tmp_path / "Krmfile", KRMFILE.replace("EPOCHS", "A").replace("}}", ", required: true, isSet: true}}"))
     tiny.write(tmp_path / "a.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')
-    assert rules(tmp_path) == ["Krmfile:6 required-but-set"]
+    assert rules(tmp_path) == ["Krmfile:7 required-but-set"]
     tiny.write(tmp_path / "packyard.json", "{}\n")
     assert rules(tmp_path) == []
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -14,8 +16,9 @@ import pytest
 import real
 from checks import mutations
 from checks.mutations import Mutation
+from packyard.checks import catalogue
 from packyard.checks.lint import find
-from packyard.checks.parsed import parse
+from packyard.checks.parsed import Parsed, parse
 from packyard.kubernetes import schemas
 from packyard.setters.packages import PackageFiles
 from packyard.work.memo import Memo
@@ -74,19 +77,29 @@ def use_cases() -> list[PackageFiles]:
     ]
 
 
-def found(package: PackageFiles) -> set[tuple[str, str]]:
+@cache
+def siblings(where: str) -> list[Parsed]:
+    """Return the other use cases of a package."""
+    name = where.partition("/")[0]
+    others = (each for each in use_cases() if each.where.partition("/")[0] == name and each.where != where)
+    return [parse(each, Memo()) for each in others]
+
+
+def found(package: PackageFiles, others: Sequence[Parsed]) -> Counter[tuple[str, str]]:
     """Return what lint finds, exceptions included, wherever it stands."""
     names = {package.where + path for path in package.files}
-    judges = schemas.choose(("1.31",))
-    each = find(package, parse(package, Memo()), judges=judges, exists=lambda path: path in names)
-    return {(finding.rule, finding.message) for finding in each}
+    parsed = parse(package, Memo())
+    each = find(package, parsed, judges=schemas.choose(("1.31",)), exists=lambda path: path in names)
+    each += catalogue.definitions([*others, parsed])
+    return Counter((finding.rule, finding.message) for finding in each)
 
 
 def survivors(package: PackageFiles, chance: random.Random, count: int) -> list[Mutation]:
     """Mutate a package at so many places, and return the mutations of which lint finds nothing more than before."""
-    before = found(package)
+    others = siblings(package.where)
+    before = found(package, others)
     mutated = mutations.find({package.name: package.krmfile, **package.resources}, chance, count)
-    return [each for each in mutated if found(package.with_files({each.path: each.text.encode()})) <= before]
+    return [each for each in mutated if found(package.with_files({each.path: each.text.encode()}), others) <= before]
 
 
 def reason(mutation: Mutation) -> str:

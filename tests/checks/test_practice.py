@@ -83,7 +83,7 @@ FAULTS = [
     ("a/b:1.2", f"a/b:tf-latest-x@sha256:{'0' * 64}\n        imagePullPolicy: IfNotPresent", "a/b", ""),
     ("        command: [python3]\n", "", "args", "warning args-without-command"),
     ("          requests: {cpu: 1}\n", "", "resources:", ""),
-    ("limits: {cpu: 1}", "limits: {}", "resources:", "warning no-resources"),
+    ("limits: {cpu: 1, memory: 1Gi}", "limits: {}", "resources:", "warning no-resources"),
     ("runAsNonRoot: true", "runAsNonRoot: false", "name: main", "warning runs-as-root"),
     ("        command", f"        {ROOT}\n        command", "0}", "warning runs-as-root"),
     ("automountServiceAccountToken: false", "automountServiceAccountToken: true", "serviceA", "warning token-mounted"),
@@ -139,7 +139,7 @@ spec:
     worker = f"    Worker:\n      template:\n{indent(again, '        ')}"
     text = f"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\n{METADATA}spec:\n  mpiReplicaSpecs:\n{launcher}{worker}"
     assert judged(text) == []
-    unlimited = text.replace("limits: {cpu: 1}", "limits: {}")
+    unlimited = text.replace("limits: {cpu: 1, memory: 1Gi}", "limits: {}")
     expected = [f"{place(text, at)} warning no-resources" for at in ("resources: &r", "resources: *r")]
     assert judged(unlimited) == expected
 
@@ -244,7 +244,7 @@ kind: Workflow
     container:
       image: a/b:1.2
       command: [a]
-      resources: {{requests: {{cpu: 1}}, limits: {{cpu: 1}}}}
+      resources: {{requests: {{cpu: 1}}, limits: {{cpu: 1, memory: 1Gi}}}}
 """
 
 

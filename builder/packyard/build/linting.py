@@ -77,7 +77,8 @@ class Linting:
         here = self._workspace()
         judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
         findings = [each for package, known in parsed for each in find(package, known, judges=judges)]
-        findings += catalogue.kinds([known for _, known in parsed])
+        use_cases_parsed = [known for _, known in parsed]
+        findings += [*catalogue.kinds(use_cases_parsed), *catalogue.definitions(use_cases_parsed)]
         named = [each for _, known in parsed for each in catalogue.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)

@@ -15,7 +15,7 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes import images
-from packyard.yaml.node import MappingNode, Scalar
+from packyard.yaml.node import MappingNode, Scalar, SequenceNode
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
 _REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
@@ -29,6 +29,7 @@ _COMMAND = re.compile(
     r"(?!\w+=\S*\s*\Z)[\w./$\"]"
 )
 _FEW = 2
+_REAL_SHELLS = 6  # of them
 _OPEN = re.compile(r"(?:chmod\s+(?:-\w+\s+)*|mkdir\s+(?:-p\s+)?-m\s*)(?:0?777|a\+rwx|ugo\+rwx)\b")
 #: Images with a shell of their own, which is not bash.
 _WITHOUT_BASH = ("busybox", "alpine")
@@ -56,6 +57,7 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     if not in_shell and container.get("source") is None:
         yield from _references(texts, container, parsed)
     yield from _goes_on(texts)
+    yield from _no_program(container)
     for text in texts:
         if found := _TORN.search(text.value):
             message = f"a blank follows {found[1]}: the option is empty, and its value another argument"
@@ -63,6 +65,25 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if _OPEN.search(text.value) or _joined_opens(texts, text):
             message = "this lets everybody write"
             yield warning("open-directory", text.source, text.start, message, "use fsGroup, or mode 775")
+
+
+def _no_program(container: MappingNode) -> Iterator[Finding]:
+    """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
+    command, args = container.get("command"), container.get("args")
+    words = [item.value for item in command.items] if isinstance(command, SequenceNode) else []
+    first = words[0] if words else None
+    if isinstance(first, Scalar) and first.value.startswith("-"):
+        message = f"the command begins with {first.value!r}, which is an option and not a program"
+        yield error("no-program", first.source, first.start, message, "name the program first")
+    last, second = (words[-1], words[1]) if len(words) > 1 else (None, None)
+    is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
+    has_script = isinstance(args, SequenceNode) and args.items
+    if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
+        message = f"nothing follows {last.value}: the shell has no script, and fails"
+        yield error("no-program", last.source, last.start, message, "add the script")
+    elif is_shell and isinstance(second, Scalar) and not second.value.startswith("-") and "\n" in second.value:
+        message = "the shell takes this script for the name of a file"
+        yield error("no-program", second.source, second.start, message, "put -c before it")
 
 
 def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:

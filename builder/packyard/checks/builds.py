@@ -5,7 +5,8 @@
                                patches: [{path: p.yaml}]     p.yaml is a patch
 
 A kustomization that another one refers to is not a build of its own, nor is a Component. The objects of files without
-a kustomization in their folder or above make one build.
+a kustomization in their folder or above make one build. In a package, objects beside a kustomization that none mentions
+make one too: a user may add them.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from dataclasses import dataclass, field
 
 from packyard.kubernetes import images, kustomization
 from packyard.kubernetes.kustomization import GROUP, NAMES, referred
-from packyard.yaml.document import mappings
-from packyard.yaml.node import Document, MappingNode
+from packyard.yaml.document import mappings, walk
+from packyard.yaml.node import Document, MappingNode, Scalar
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
@@ -73,6 +74,8 @@ def find(paths: Collection[str], files: Files, *, is_loose: bool = False) -> lis
         if not found.has_above(path):
             rest.setdefault(posixpath.dirname(path) if is_loose else "", []).extend(_objects(files[path]))
     builds = [found.build(folder) for folder in found.tops()]
+    beside = [] if is_loose else [tuple(found.beside(folder)) for folder in found.tops()]
+    builds += [Build(roots, complete=False) for roots in beside if roots]
     builds += [Build(tuple(roots), complete=True, is_loose=is_loose) for roots in rest.values() if roots]
     return builds or [Build((), complete=True)]
 
@@ -136,6 +139,14 @@ class _Kustomizations:
             else:
                 complete = whole = False
         return Build(tuple(objects.values()), complete, apart, tuple(roots), whole)
+
+    def beside(self, folder: str) -> Iterator[MappingNode]:
+        """Yield the objects in a kustomization's folder that no kustomization says a word of."""
+        texts = [node.value for root in self._root.values() if root for node in walk(root) if isinstance(node, Scalar)]
+        named = {posixpath.basename(text) for text in texts}
+        for path, documents in self._files.items():
+            if posixpath.dirname(path) == folder and posixpath.basename(path) not in named:
+                yield from (root for root in _objects(documents) if root.mapping("metadata"))
 
     def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
         """Yield the paths of the files and folders that a kustomization refers to."""

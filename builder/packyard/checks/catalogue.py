@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from packyard.checks.finding import Finding, finding
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import LASTING, kind_of, name_of
+from packyard.setters.definition import Setter
 
 
 class Named(NamedTuple):
@@ -57,3 +59,25 @@ def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
                 message = f"{name} is a substitution here, and a setter in another use case"
                 hint = f"rename one of them; the setter is at {setter.file}:{setter.line}"
                 yield finding("kind-differs", "warning", substitution.problem(message, hint))
+
+
+def definitions(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
+    """Find a setter that one use case describes or limits otherwise than most: the table of parameters has one row."""
+    named: dict[tuple[str, bool], list[Setter]] = {}
+    for parsed in use_cases:
+        for name, setter in parsed.definitions.setters.items():
+            named.setdefault((name, setter.required), []).append(setter)
+    for (name, _), setters in named.items():
+        counted = Counter(str(_meaning(each)) for each in setters)
+        usual = next(each for each in setters if str(_meaning(each)) == counted.most_common(1)[0][0])
+        for setter in setters:
+            here, there = _meaning(setter), _meaning(usual)
+            if here != there:
+                differing = ", ".join(sorted(key for key in here.keys() | there if here.get(key) != there.get(key)))
+                message = f"{name} has another {differing} here than in another use case"
+                hint = f"make both the same; the other is at {usual.file}:{usual.line}"
+                yield finding("definition-differs", "warning", setter.problem(message, hint))
+
+
+def _meaning(setter: Setter) -> dict[str, object]:
+    return {key: setter.schema[key] for key in sorted(setter.schema) if key != "default"}

@@ -32,12 +32,24 @@ _DEFAULTS = {
     "hostPID": "false",
     "hostIPC": "false",
     "suspend": "false",
+    "automountServiceAccountToken": "true",
+    "readOnlyRootFilesystem": "false",
+    "readOnly": "false",
+    "optional": "false",
 }
+#: Fields of a definition.
+_SWITCHES = ("required", "isSet", "nullable")
 _YEAR = 365 * 24 * 60 * 60
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find fields that can be left out."""
+    for entry in parsed.krmfile.entries if parsed.krmfile else ():
+        for node in walk(entry.value):
+            for field in node.entries if isinstance(node, MappingNode) else ():
+                if field.name in _SWITCHES and isinstance(field.value, Scalar) and field.value.value == "false":
+                    message = f"{field.name} is false by default"
+                    yield warning("default-written-out", field.key.source, field.start, message, "remove it", REMOVE)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue

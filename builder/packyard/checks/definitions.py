@@ -44,7 +44,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     root = parsed.krmfile.root
     for name, wanted in _HEADER.items() if parsed.krmfile.source.name.endswith("Krmfile") else ():
         node = root.get(name)
-        if isinstance(node, Scalar) and node.value != wanted:
+        if node is None:
+            message = f"the Krmfile has no {name}: other tools and editors do not know what it is"
+            yield warning("no-krmfile", root.source, root.start, message, f"{name}: {wanted}")
+        elif isinstance(node, Scalar) and node.value != wanted:
             message = f"{name} of a Krmfile is {node.value}: other tools and editors take it for another file"
             yield warning("no-krmfile", node.source, node.start, message, f"{name}: {wanted}")
     for entry in parsed.krmfile.entries:

@@ -69,7 +69,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge] = (), is_closed: bool = False) -
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = catalogue.check([named for each in own for named in catalogue.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
-    found += catalogue.kinds(own)
+    found += [*catalogue.kinds(own), *catalogue.definitions(own)]
     found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})

@@ -56,7 +56,9 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
 
 def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
     """Say whether a container needs an image: not where another object or a setter gives one."""
-    if isinstance(image, Scalar) and (parsed.changed_by(image) or (image.comment and parse(image.comment.text))):
+    if isinstance(image, Scalar) and parsed.changed_by(image):
+        return not parsed.waits(image)
+    if isinstance(image, Scalar) and image.comment and parse(image.comment.text):
         return False
     return pod.template is not None and parsed.complete and not is_kind(root, TRAINER, "TrainJob")
 

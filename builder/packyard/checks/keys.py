@@ -13,7 +13,7 @@ from packyard.checks import variables
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
-from packyard.kubernetes.kinds import CORE, is_kind
+from packyard.kubernetes.kinds import CORE, NETWORKING, is_kind
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
@@ -34,6 +34,9 @@ _CHOICES = {
 }
 _MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 _HOST_PATHS = ("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice")
+_RESTARTS = ("Always", "OnFailure", "Never")
+_DIRECTIONS = ("Ingress", "Egress")
+_SYSTEMS = ("linux", "windows")
 _SERVICES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 
@@ -45,9 +48,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, CORE, "Service"):
             yield from _choice(root.mapping("spec"), "type", _SERVICES)
             yield from _address(root.mapping("spec"))
+        if is_kind(root, NETWORKING, "NetworkPolicy"):
+            spec = root.mapping("spec")
+            types = spec.get("policyTypes") if spec else None
+            for item in types.items if isinstance(types, SequenceNode) else ():
+                yield from _word(item.value, "policyTypes", _DIRECTIONS)
         yield from _words(root.mapping("spec"))
         for pod in parsed.pods_of(root):
             yield from _words(pod.spec)
+            yield from _choice(pod.spec, "restartPolicy", _RESTARTS)
+            yield from _choice(pod.spec.mapping("nodeSelector"), "kubernetes.io/os", _SYSTEMS)
             for volume in pod.volumes:
                 yield from _choice(volume.mapping("hostPath"), "type", _HOST_PATHS)
             yield from _pod(pod, parsed)

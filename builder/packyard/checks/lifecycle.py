@@ -13,7 +13,7 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import APPS, BATCH, CORE, KUBEFLOW, is_kind, of
 from packyard.kubernetes.pods import Pod
-from packyard.yaml.document import mappings
+from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import MappingNode, Scalar
 
 _ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
@@ -33,6 +33,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             if is_kind(root, APPS, "Deployment", "StatefulSet"):
                 yield from _unready(pod, served)
         yield from _retries(root)
+        yield from _idle(root)
 
 
 def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
@@ -61,6 +62,20 @@ def _retries(root: MappingNode) -> Iterator[Finding]:
         if isinstance(node, Scalar) and node.value.isdecimal() and int(node.value) > _MOST_RETRIES:
             message = f"a run that cannot work is tried {node.value} times, which takes days"
             yield warning("endless-retries", node.source, node.start, message, "lower backoffLimit")
+
+
+def _idle(root: MappingNode) -> Iterator[Finding]:
+    """Find a Job that would run more pods at once than it needs in all."""
+    for node in walk(root):
+        most, needed = (
+            (node.text(field) for field in ("parallelism", "completions"))
+            if isinstance(node, MappingNode)
+            else ("", "")
+        )
+        entry = node.entry("parallelism") if isinstance(node, MappingNode) else None
+        if entry and most.isdecimal() and needed.isdecimal() and int(most) > int(needed):
+            message = f"parallelism is {most}, and the Job needs {needed} pods in all: no more run"
+            yield warning("parallelism-without-effect", entry.key.source, entry.start, message, "make them the same")
 
 
 def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Iterator[Finding]:

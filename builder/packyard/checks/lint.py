@@ -10,6 +10,7 @@ from packyard.checks import (
     claims,
     defaults,
     definitions,
+    empty,
     exception,
     image,
     keys,
@@ -45,7 +46,7 @@ from packyard.work.memo import Memo
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, ports, mounts, claims, image, arguments, lifecycle),
-    *(quantities, keys, argo, roles, security, secret_texts),
+    *(quantities, keys, argo, roles, empty, security, secret_texts),
 )
 
 

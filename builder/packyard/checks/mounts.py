@@ -26,6 +26,7 @@ _WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
 #: Variables that say where results go.
 _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
 _OTHERS_READ = 0o004
+_OTHERS_EXECUTE = 0o001
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _unreadable(mounts, pod, container)
                 if mounts:
                     yield from _results(mounts, container, parsed)
+                yield from _home(mounts, container, parsed)
+                yield from _not_executable(mounts, container)
 
 
 def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator[_Mount]:
@@ -162,3 +165,29 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
         elif nearest.is_read_only:
             message = f"{name} is {value.value}, below {nearest.path.value}, which is mounted read-only"
             yield error("results-read-only", value.source, value.start, message, "put it below another mount")
+
+
+def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a home where the container cannot write, as its files are read-only and nothing is mounted there."""
+    context, home = container.mapping("securityContext"), variables.find(container, parsed).value("HOME")
+    if not home or not home.value.startswith("/") or not context or context.text("readOnlyRootFilesystem") != "true":
+        return
+    holders = [mount for mount in mounts if mount.holds(home.value)]
+    nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
+    if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
+        message = f"HOME is {home.value}, where this container can write nothing"
+        yield warning("home-read-only", home.source, home.start, message, "mount an emptyDir there, or name another")
+
+
+def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Finding]:
+    """Find a program that is a file of a ConfigMap or a Secret, which nobody may execute unless its mode says so."""
+    first = next(variables.words(container), None) if container.get("command") else None
+    for mount in mounts if first else ():
+        held = next((found for kind in _WRITTEN if (found := mount.volume.mapping(kind))), None)
+        if first and held and mount.holds(first.value) and held.get("items") is None:
+            mode = _mode(held.get("defaultMode"))
+            if held.get("defaultMode") is None or (mode is not None and not mode & _OTHERS_EXECUTE):
+                message = f"{first.value} is a file of volume {mount.node.text('name')!r}, which nobody may execute"
+                yield error(
+                    "not-executable", first.source, first.start, message, "defaultMode: 0555, or name its program"
+                )

@@ -64,6 +64,11 @@ class Parsed:
         """Return the names of the setters that change a field; none where a definition is broken."""
         return self.reached.get(id(node), frozenset())
 
+    def waits(self, node: Node | None) -> bool:
+        """Say whether a field waits for a value that somebody has to set."""
+        setters = self.definitions.setters
+        return any(setters[name].must_be_set for name in self.changed_by(node))
+
     def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
         """Return the pods of an object."""
         return self.pods[id(root)]

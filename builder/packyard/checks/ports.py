@@ -35,6 +35,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _probes(container, parsed)
+                yield from _without_question(container, parsed)
                 yield from _untold(container, pod, parsed)
                 yield from _listens(container)
 
@@ -48,7 +49,9 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if not isinstance(port, Scalar) or not _PORT.match(port.value):
             continue
         same = [each.get("containerPort") for each in declared if each.text("containerPort") == port.value]
-        if not port.value.isdecimal():
+        if port.value.isdecimal() and port.style != "plain":
+            yield _as_text(port)
+        elif not port.value.isdecimal():
             if all(each.text("name") != port.value for each in declared):
                 known = ", ".join(name for each in declared if (name := each.text("name"))) or "no port by a name"
                 message = f"a probe asks port {port.value!r}, which the container does not declare"
@@ -61,6 +64,20 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         elif (declared or _names_ports(container)) and not _mentions(container, port.value, parsed):
             message = f"a probe asks port {port.value}, which the container neither declares nor is told of"
             yield warning("probe-port", port.source, port.start, message, "ask a port that it declares")
+
+
+def _as_text(port: Scalar) -> Finding:
+    message = f"{port.value!r} in quotes is the name of a port, and a name has a letter: the API server rejects it"
+    return error("port-as-text", port.source, port.start, message, "remove the quotes")
+
+
+def _without_question(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a probe that does not say what to ask, which the API server rejects."""
+    for entry in container.entries if parsed.complete else ():
+        value = entry.value
+        if entry.name in _PROBES and isinstance(value, MappingNode) and not any(map(value.get, (*_ASKED, "exec"))):
+            message = f"{entry.name} asks nothing: the API server rejects it"
+            yield error("probe-without-question", entry.key.source, entry.start, message, "add httpGet or tcpSocket")
 
 
 def _names_ports(container: MappingNode) -> bool:
@@ -116,6 +133,9 @@ def _crossed(service: MappingNode) -> Iterator[Finding]:
     spec = service.mapping("spec")
     for port in mappings(spec.get("ports")) if spec else ():
         node, target = port.get("port"), port.text("targetPort")
+        aim = port.get("targetPort")
+        if isinstance(aim, Scalar) and aim.value.isdecimal() and aim.style != "plain":
+            yield _as_text(aim)
         for server, ports in _SERVERS:
             if isinstance(node, Scalar) and target != node.value and target in ports and node.value in ports:
                 message = (

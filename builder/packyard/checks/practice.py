@@ -61,11 +61,6 @@ class _Package:
             if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
                 self.trusted |= {name.value for name in names(root.get("subjects"))}
 
-    def waits(self, node: Node | None) -> bool:
-        """Say whether a field waits for a value that somebody has to set."""
-        setters = self.parsed.definitions.setters
-        return any(setters[name].must_be_set for name in self.parsed.changed_by(node))
-
     def setter(self, node: Node | None) -> Setter | None:
         """Return the setter whose value a field is."""
         found = self._bound.get(id(node))
@@ -120,7 +115,7 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
 def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for node, entry in package.parsed.entries_of(root, "storageClassName"):
         value = entry.value
-        if not isinstance(value, Scalar) or value.value or package.waits(value):
+        if not isinstance(value, Scalar) or value.value or package.parsed.waits(value):
             continue
         if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
             message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
@@ -185,7 +180,7 @@ def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Findi
 
 def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
     image = container.get("image")
-    if not isinstance(image, Scalar) or not image.value or package.waits(image):
+    if not isinstance(image, Scalar) or not image.value or package.parsed.waits(image):
         return
     parsed = images.parse(package.parsed.image(image.value))
     if not parsed.is_moving:
@@ -211,9 +206,13 @@ def _command(container: MappingNode, label: str) -> Iterator[Finding]:
 def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
     """Find a container without limits; what has a limit and no request requests as much as its limit."""
     resources = container.mapping("resources")
-    if not _entries(resources.get("limits") if resources else None):
-        place = container.entry("resources") or container
+    limits = _entries(resources.get("limits") if resources else None)
+    place = container.entry("resources") or container
+    if not limits:
         message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
+        yield warning("no-resources", container.source, place.start, message)
+    elif all(entry.name != "memory" for entry in limits):
+        message = f"{label} has no limit of memory: it may take all that its node has"
         yield warning("no-resources", container.source, place.start, message)
 
 

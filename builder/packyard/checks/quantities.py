@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
+from packyard.errors import suggest
 from packyard.kubernetes import quantity
 from packyard.yaml.node import MappingNode, Scalar
 from packyard.yaml.values import implicit_type
+
+#: Where kinds say how large they are.
+_SIZES = {"PersistentVolumeClaim": ("resources", "requests"), "PersistentVolume": ("capacity",)}
+#: The resources without a domain that containers may have.
+_KNOWN = ("cpu", "memory", "ephemeral-storage")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -22,9 +29,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             for volume in pod.volumes:
                 empty = volume.mapping("emptyDir")
                 yield from _amount(empty.get("sizeLimit") if empty else None, "sizeLimit")
-        storage = (
-            root.mapping("spec", "resources", "requests") if root.text("kind") == "PersistentVolumeClaim" else None
-        )
+        place = _SIZES.get(root.text("kind"))
+        storage = root.mapping("spec", *place) if place else None
         yield from _amount(storage.get("storage") if storage else None, "storage")
 
 
@@ -33,6 +39,14 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
     for held in (limits, requests):
         for entry in held.entries if held else ():
             yield from _amount(entry.value, entry.name)
+            if (
+                entry.name not in _KNOWN
+                and not entry.name.startswith("hugepages-")
+                and not re.search(r"/|\{\{", entry.name)
+            ):
+                message = f"there is no resource {entry.name!r}: the API server rejects the pod"
+                hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
+                yield error("no-such-resource", entry.key.source, entry.start, message, hint)
     for entry in requests.entries if requests and limits else ():
         limit = limits.get(entry.name) if limits else None
         if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):

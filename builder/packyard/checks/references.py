@@ -23,7 +23,7 @@ from packyard.yaml.node import Entry, MappingNode, Node, Scalar
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: What the cluster may have: a requirement, where the package does not bring it.
-_REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim")
+_REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     if entry.name in NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
         kind = NAMES.get(entry.name, "Service")
         return _Reference((CORE, kind), value) if isinstance(value, Scalar) and value.value else None
+    if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
+        return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in TYPED and isinstance(value, MappingNode):
         name = value.get("name")
         cluster = value.text("kind").startswith("Cluster")

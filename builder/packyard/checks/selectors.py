@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.groups import BUILT_IN_GROUPS
-from packyard.kubernetes.kinds import APPS, CORE, is_kind, kind_of, name_of, of
+from packyard.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, of
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
-from packyard.yaml.node import Entry, MappingNode, Scalar
+from packyard.yaml.node import Entry, MappingNode, Scalar, SequenceNode
 
-POLICY = "policy"
 #: Kinds that find their pods by a selector that somebody writes.
 _SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
+_INSTANCE = "app.kubernetes.io/instance"
+#: Kinds that are about pods, and the field that says which.
+_CHOOSING = {(POLICY, "PodDisruptionBudget"): "selector", (NETWORKING, "NetworkPolicy"): "podSelector"}
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 
@@ -32,10 +34,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _workload(root, parsed)
         yield from _disruption(root, labels, parsed, operated)
     yield from _overlapping(parsed)
+    yield from _instances(parsed)
 
 
 def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
+    yield from _empty(root)
     selector = root.mapping("spec", "selector", "matchLabels")
     template = root.mapping("spec", "template", "metadata", "labels")
     if selector is None or kind_of(root) not in _SELECTING:
@@ -58,9 +62,23 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             )
 
 
+def _empty(root: MappingNode) -> Iterator[Finding]:
+    """Find a workload whose selector says nothing."""
+    entry = spec.entry("selector") if kind_of(root) in _SELECTING and (spec := root.mapping("spec")) else None
+    held = entry.value if entry else None
+    if (
+        entry
+        and isinstance(held, MappingNode)
+        and not any(isinstance(each.value, MappingNode | SequenceNode) and each.value.children for each in held.entries)
+    ):
+        message = "the selector selects by nothing: the API server rejects it"
+        yield error("selects-nothing", entry.key.source, entry.start, message, "name a label of the pod")
+
+
 def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
-    """Find a budget that no pod of the package has the labels of."""
-    selector = root.mapping("spec", "selector", "matchLabels") if is_kind(root, POLICY, "PodDisruptionBudget") else None
+    """Find a budget or a network policy that no pod of the package has the labels of."""
+    field = _CHOOSING.get(kind_of(root))
+    selector = root.mapping("spec", field, "matchLabels") if field else None
     if (
         selector
         and labels
@@ -69,7 +87,8 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
         and not any(_matches(each, selector) for each in labels)
     ):
         message = "no pod of the package has the labels of this selector"
-        yield error("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
+        find = error if is_kind(root, POLICY, "PodDisruptionBudget") else warning  # a policy may be for others
+        yield find("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")
 
 
 def _overlapping(parsed: Parsed) -> Iterator[Finding]:
@@ -167,3 +186,23 @@ def _is_given(entry: Entry) -> bool:
 
 def _listed(names: frozenset[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
+
+
+def _instances(parsed: Parsed) -> Iterator[Finding]:
+    """Find the label of an instance that a set leaves behind: the objects of two runs then have the same."""
+    holders = [each for root in parsed.objects for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
+    labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
+    labels += [found for root in parsed.objects if (found := _own_pods(root))]
+    nodes = [node for each in labels if isinstance(node := each.get(_INSTANCE), Scalar)]
+    setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
+    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
+    for node in nodes if setters or naming else ():
+        if not parsed.changed_by(node):
+            what = f"{_INSTANCE} of other objects" if setters else "the name of the object"
+            message = f"{what} changes with {_listed(setters or naming)}, and this label does not"
+            find = error if setters else warning
+            yield find("reference-left-behind", node.source, node.start, message, "give both the same comment")
+
+
+def _own_pods(root: MappingNode) -> MappingNode | None:
+    return root.mapping("spec", "podSelector", "matchLabels") if is_kind(root, NETWORKING, "NetworkPolicy") else None

@@ -13,6 +13,7 @@ from packyard.checks.parsed import Parsed
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import field_type
 from packyard.kubernetes.kinds import CORE, is_kind, name_of
+from packyard.kubernetes.name_fields import NAMES
 from packyard.setters.comment import SETTER_PREFIX, parse
 from packyard.setters.definition import Setter
 from packyard.setters.fields import Binding
@@ -21,6 +22,10 @@ from packyard.yaml.node import Child, Entry, MappingNode, Scalar
 
 #: A text as short as a number or a letter is the same in two places by chance.
 _SHORTEST = 4
+#: A text as long as this is the value of a setter, and not a word that both use.
+_DISTINCT = 12
+#: Fields of numbers that mean one port, user or group.
+_NUMBERED = ("containerPort", "port", "targetPort", "runAsUser", "runAsGroup", "fsGroup")
 _PLAIN = ("integer", "number", "boolean")
 
 
@@ -89,6 +94,7 @@ def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
 def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     """Find a field that is like a bound one, and a key of a ConfigMap that is like a setter, which no set changes."""
     bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
+    known = dict(_texts(parsed))
     for document in parsed.documents:
         for node in walk(document.root):
             for entry in node.entries if isinstance(node, MappingNode) else ():
@@ -104,6 +110,9 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                     message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
                     hint = f"bind it to {same.reference.name} as well"
                     yield warning("forgotten-field", value.source, value.start, message, hint)
+                elif (name := known.get(value.value)) and not same and _is_distinct(entry) and not _is_commented(value):
+                    message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
+                    yield warning("forgotten-field", value.source, value.start, message, f"bind it to {name}")
     for root in parsed.objects:
         data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
         for entry in data.entries if data else ():
@@ -113,6 +122,23 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
             if not parsed.changed_by(node) and not _is_commented(node):
                 message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
                 yield warning("forgotten-field", node.source, node.start, message, "bind it, or remove the key")
+
+
+def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """Yield the texts that setters and substitutions make, with their names."""
+    yield from ((setter.text, name) for name, setter in parsed.definitions.setters.items())
+    for name, substitution in parsed.definitions.substitutions.items():
+        try:
+            yield parsed.definitions.expand(substitution), name
+        except InputError:  # which `setters` reports
+            continue
+
+
+def _is_distinct(entry: Entry) -> bool:
+    """Say whether a field does not have the text of a setter by chance."""
+    text = entry.value.value if isinstance(entry.value, Scalar) else ""
+    is_reference = entry.name in (*NAMES, "volumeName")  # which `references` judges
+    return entry.name in _NUMBERED or (len(text) >= _DISTINCT and not is_reference)
 
 
 def _is_commented(node: Scalar) -> bool:

@@ -11,7 +11,7 @@ from packyard.checks.parsed import Parsed
 from packyard.kubernetes.groups import is_cluster_scoped
 from packyard.kubernetes.kinds import name_of, names
 from packyard.kubernetes.pods import Pod
-from packyard.yaml.document import walk
+from packyard.yaml.document import mappings, walk
 from packyard.yaml.node import MappingNode, Scalar
 
 #: Fields of a pod's securityContext that a container's does not have.
@@ -96,6 +96,10 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
     for node in {id(node): node for pod in found_pods for _, node in pod.chain}.values():
         declared = names(node.get("volumes"))
         mounted = {name.value for name in _mounts(node)} if declared else set()
+        for volume in mappings(node.get("volumes")):
+            if len(volume.entries) == 1 and volume.get("name"):
+                message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
+                yield warning("volume-without-source", volume.source, volume.start, message, "write emptyDir: {}")
         for name in declared:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"

@@ -16,7 +16,7 @@ Kind = tuple[str, str]
 
 CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
 ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
-LWS, RAY = "leaderworkerset.x-k8s.io", "ray.io"
+LWS, RAY, NETWORKING, POLICY = "leaderworkerset.x-k8s.io", "ray.io", "networking.k8s.io", "policy"
 CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
