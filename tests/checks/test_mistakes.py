@@ -68,10 +68,16 @@ CASES = [
     ("others", f"podSelector: {{matchLabels: {SELECTED}}}", "podSelector: {}", ""),
     ("others", f"podSelector: {{matchLabels: {SELECTED}}}", "podSelector: {matchLabels: {a: b}}", "selects-nothing"),
     ("others", f"labels: {SELECTED}", "labels: {app.kubernetes.io/instance: run}", "reference-left-behind"),
+    ("others", "  ports: [{port: 80, targetPort: http}]\n", "", "missing-field"),
+    ("others", "  ports: [{port: 80, targetPort: http}]\n", "  clusterIP: None\n", ""),
     # words and setters
+    ("deployment", "emptyDir: {}", "emptyDir: {medium: Memroy}", "wrong-value"),
+    ("deployment", "emptyDir: {}", "emptyDir: {medium: Memory}", ""),
     ("others", "[Ingress]", "[Ingres]", "wrong-value"),
     ("others", "[Ingress]", "[Ingress, Egress]", ""),
     ("deployment", "os: linux", "os: linus", "wrong-value"),
+    ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefaults}, readOnly", "wrong-value"),
+    ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefault}, readOnly", ""),
     ("others", "restartPolicy: Never", "restartPolicy: Newer", "wrong-value"),
     ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
     ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
@@ -118,3 +124,13 @@ def test_the_user_may_add_what_lies_beside_a_kustomization_so_it_is_judged() -> 
     rules = [each.rule for each in lint(PackageFiles(KRMFILE.encode(), {**files, **listed}))]
     assert "unlisted-file" in rules
     assert "wrong-value" in rules
+
+
+SUBJECT = "kind: RoleBinding\nmetadata: {name: a}\nroleRef: {kind: ClusterRole, name: view}\n"
+
+
+@pytest.mark.parametrize(("kind", "rules"), [("ServiceAcount", {"wrong-value"}), ("User", set()), ("Group", set())])
+def test_finds_a_subject_of_an_unknown_kind(kind: str, rules: set[str]) -> None:
+    text = f"apiVersion: rbac.authorization.k8s.io/v1\n{SUBJECT}subjects: [{{kind: {kind}, name: a}}]\n"
+    found = lint(PackageFiles(KRMFILE.encode(), {"a.yaml": text.encode()}))
+    assert {each.rule for each in found} & {"wrong-value"} == rules

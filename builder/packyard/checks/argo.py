@@ -31,10 +31,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _entry(spec, "entrypoint", known)
         yield from _entry(spec, "onExit", known)
         given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
+        deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
         for template in templates:
             yield from _steps(template, known)
             yield from _parameters(template, given, spec)
-            yield from _created(template)
+            yield from () if deletes else _created(template)
 
 
 def _removed(root: MappingNode) -> Iterator[Finding]:

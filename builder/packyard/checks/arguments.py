@@ -69,7 +69,7 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 
 def _no_program(container: MappingNode) -> Iterator[Finding]:
     """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
-    command, args = container.get("command"), container.get("args")
+    command, args = container.get("command"), container.get("args") or container.get("source")
     words = [item.value for item in command.items] if isinstance(command, SequenceNode) else []
     first = words[0] if words else None
     if isinstance(first, Scalar) and first.value.startswith("-"):
@@ -77,7 +77,7 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
         yield error("no-program", first.source, first.start, message, "name the program first")
     last, second = (words[-1], words[1]) if len(words) > 1 else (None, None)
     is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
-    has_script = isinstance(args, SequenceNode) and args.items
+    has_script = args is not None and not (isinstance(args, SequenceNode) and not args.items)
     if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
         message = f"nothing follows {last.value}: the shell has no script, and fails"
         yield error("no-program", last.source, last.start, message, "add the script")

@@ -96,11 +96,9 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     node = spec.get("accessModes") if spec else None
     if node is None or not _is_single(claim):
         return
-    kinds = ", ".join(
-        dict.fromkeys(f"{root.text('kind')} {name.value if (name := name_of(root)) else ''}" for root in roots)
-    )
-    find = error if _modes(claim) == {"ReadWriteOncePod"} else warning
-    message = f"several pods write this claim, which is for one ({kinds})"
+    kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
+    find, of_one = (error, "pod") if _modes(claim) == {"ReadWriteOncePod"} else (warning, "node")
+    message = f"several pods write this claim, which is for one {of_one} ({kinds})"
     yield find("single-writer", node.source, node.start, message, "use ReadWriteMany, or a claim for each")
 
 
@@ -142,3 +140,8 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
         if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
             yield warning("host-path-of-many", entry.key.source, entry.start, message, "use a claim")
+
+
+def _called(root: MappingNode) -> str:
+    name, metadata = name_of(root), root.mapping("metadata")
+    return name.value if name else metadata.text("generateName") if metadata else ""

@@ -23,6 +23,8 @@ _OPEN = re.compile(r"[$<>{}*?~`\[\]…]|\.\.\.|//|^-$|^/")
 _PODS = re.compile(r"kubectl\s[^|;&]*\bget\s+(?:po|pod|pods)\b[^|;&]*\|\s*(?:grep|awk|sed)\b")
 _REMOVING = re.compile(r"(?i)\b(clean[ -]?up|delete|remove|uninstall|tear[ -]?down)\b")
 _JOINING = frozenset(("|", "||", "&&", ";", "&"))
+#: What `kustomize edit add` takes by path; the rest it takes by names and flags.
+_ADDED = ("base", "component", "generator", "resource", "transformer")
 _SCRIPTS = ("sh", "bash", "source", ".")
 
 
@@ -163,7 +165,7 @@ def _paths(program: str, words: list[str]) -> Iterator[str]:
     elif program == "kustomize":
         if words[1:2] == ["build"] and len(words) > 2 and not words[2].startswith("-"):
             yield words[2]
-        if words[1:3] == ["edit", "add"] and len(words) > 4:
+        if words[1:3] == ["edit", "add"] and words[3:4] in ([each] for each in _ADDED):
             yield from (word for word in words[4:] if not word.startswith("-"))
     elif program == "docker" and words[1:2] == ["build"] and not words[-1].startswith("-") and len(words) > 2:
         yield words[-1]

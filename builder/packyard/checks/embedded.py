@@ -21,6 +21,8 @@ from packyard.yaml.span import embedded
 _EXPRESSION = re.compile(r"\{\{.*?\}\}")
 _TOKEN = re.compile(r"Z(\d+)z*Z")
 _PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
+#: What is done with whole objects; other manifests are patches, or only name one.
+_WHOLE = ("create", "apply", "replace")
 _MOST = 1000  # expressions of a manifest
 
 
@@ -45,7 +47,8 @@ def find(
     for template in mappings(spec.get("templates")) if spec else ():
         resource = template.mapping("resource")
         text = resource.get("manifest") if resource else None
-        if spec is not None and isinstance(text, Scalar) and text.value:
+        is_whole = resource is not None and resource.text("action", "create") in _WHOLE
+        if spec is not None and isinstance(text, Scalar) and text.value and is_whole:
             known = {
                 "workflow": parameters(spec.mapping("arguments")),
                 "inputs": parameters(template.mapping("inputs")),

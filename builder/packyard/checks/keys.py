@@ -13,7 +13,7 @@ from packyard.checks import variables
 from packyard.checks.finding import Finding, error
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
-from packyard.kubernetes.kinds import CORE, NETWORKING, is_kind
+from packyard.kubernetes.kinds import CORE, NETWORKING, RBAC, is_kind
 from packyard.kubernetes.pods import Pod
 from packyard.yaml.document import mappings
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
@@ -36,6 +36,9 @@ _MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 _HOST_PATHS = ("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice")
 _RESTARTS = ("Always", "OnFailure", "Never")
 _DIRECTIONS = ("Ingress", "Egress")
+_MEDIA = ("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi")
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+_SECCOMP = ("RuntimeDefault", "Localhost", "Unconfined")
 _SYSTEMS = ("linux", "windows")
 _SERVICES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
@@ -48,6 +51,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, CORE, "Service"):
             yield from _choice(root.mapping("spec"), "type", _SERVICES)
             yield from _address(root.mapping("spec"))
+        for subject in (
+            mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
+        ):
+            yield from _choice(subject, "kind", _SUBJECTS)
         if is_kind(root, NETWORKING, "NetworkPolicy"):
             spec = root.mapping("spec")
             types = spec.get("policyTypes") if spec else None
@@ -60,6 +67,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _choice(pod.spec.mapping("nodeSelector"), "kubernetes.io/os", _SYSTEMS)
             for volume in pod.volumes:
                 yield from _choice(volume.mapping("hostPath"), "type", _HOST_PATHS)
+                yield from _choice(volume.mapping("emptyDir"), "medium", _MEDIA)
             yield from _pod(pod, parsed)
 
 
@@ -85,6 +93,8 @@ def _words(holder: MappingNode | None) -> Iterator[Finding]:
     parts = [holder] if holder else []
     for container in mappings(holder.get("containers")) + mappings(holder.get("initContainers")) if holder else ():
         parts += [container, *mappings(container.get("ports"))]
+    for part in tuple(parts):
+        yield from _choice(part.mapping("securityContext", "seccompProfile"), "type", _SECCOMP)
     context = holder.mapping("securityContext") if holder else None
     for part in (*parts, *([context] if context else [])):
         for entry in part.entries:
@@ -145,7 +155,13 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
     known = {entry.name for entry in entries or ()}
     for item in mappings(held.get("items")):
         key = item.get("key")
-        if known and isinstance(key, Scalar) and key.value not in known and parsed.complete:
+        if (
+            held.text("optional") != "true"
+            and known
+            and isinstance(key, Scalar)
+            and key.value not in known
+            and parsed.complete
+        ):
             yield _missing(key, known)
         yield from _field_path(item.mapping("fieldRef"), pod)
         if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:

@@ -168,8 +168,9 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     containers = [each for root in build.objects for pod in parsed.pods_of(root) for each in pod.containers]
     used = {images.parse(each.text("image")).name for each in containers}
     known = {name for root in build.objects if (name := _name(root))}
+    elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     for root in build.kustomizations:
-        for each in mappings(root.get("images")):
+        for each in mappings(root.get("images")) if not elsewhere else ():
             old = each.get("name")
             if isinstance(old, Scalar) and used and old.value not in used | _renamed(build):
                 message = f"no container has the image {old.value}"

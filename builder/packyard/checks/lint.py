@@ -40,6 +40,7 @@ from packyard.checks.finding import Finding
 from packyard.checks.kustomizations import Exists
 from packyard.checks.parsed import Parsed, parse
 from packyard.kubernetes.schemas import Judge
+from packyard.setters.krmfile import NAME as KRMFILE
 from packyard.setters.packages import PackageFiles
 from packyard.work.memo import Memo
 
@@ -80,7 +81,8 @@ def find(
     found += options.check(package, parsed) if package.name else ()
     found += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
-        found += [*layout.roots(parsed.documents), *layout.check(parsed.rewritten, shipped=bool(shipped))]
+        found += layout.roots(parsed.documents)
+        found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
     by_schema = schema.check(parsed, judges) if judges else ()
     return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])

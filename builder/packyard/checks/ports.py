@@ -32,6 +32,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         if is_kind(root, CORE, "Service"):
             yield from _crossed(root)
+            yield from _without_ports(root, parsed)
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _probes(container, parsed)
@@ -78,6 +79,15 @@ def _without_question(container: MappingNode, parsed: Parsed) -> Iterator[Findin
         if entry.name in _PROBES and isinstance(value, MappingNode) and not any(map(value.get, (*_ASKED, "exec"))):
             message = f"{entry.name} asks nothing: the API server rejects it"
             yield error("probe-without-question", entry.key.source, entry.start, message, "add httpGet or tcpSocket")
+
+
+def _without_ports(service: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a Service without ports, which the API server rejects unless it is only a name in DNS."""
+    spec = service.mapping("spec")
+    is_name = spec is not None and (spec.text("clusterIP") == "None" or spec.text("type") == "ExternalName")
+    if parsed.complete and not is_name and not (spec and spec.get("ports")):
+        place = service.entry("spec") or service
+        yield error("missing-field", service.source, place.start, "the Service has no ports", "ports: [{port: 80}]")
 
 
 def _names_ports(container: MappingNode) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from packyard.checks import variables
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
-from packyard.kubernetes import images
+from packyard.kubernetes import images, pods
 from packyard.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
 from packyard.kubernetes.pods import Pod
 from packyard.setters.definition import Setter
@@ -130,7 +130,8 @@ def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
 
 
 def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
-    if not pod.is_argo:  # whose pods report through the API server and so need a token
+    # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
+    if not pod.is_argo and (pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")):
         yield from _token(pod.spec, package)
     if is_kind(root, KUBEFLOW, "MPIJob"):
         yield from _root_with_group(pod, package)
@@ -148,7 +149,7 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
 
 
 def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
-    account = spec.text("serviceAccountName")
+    account = spec.text("serviceAccountName", "default")
     own = spec.text("automountServiceAccountToken")
     if own == "false" or (not own and account in package.silent) or account in package.trusted:
         return

@@ -33,6 +33,7 @@ class _Reference:
     kind: Kind
     name: Scalar
     optional: bool = False
+    is_loose: bool = False  # whether all works without the object, but for names in DNS
 
     @property
     def is_always_there(self) -> bool:
@@ -109,7 +110,8 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     value = entry.value
     if entry.name in NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
         kind = NAMES.get(entry.name, "Service")
-        return _Reference((CORE, kind), value) if isinstance(value, Scalar) and value.value else None
+        is_loose = entry.name == "serviceName"
+        return _Reference((CORE, kind), value, is_loose=is_loose) if isinstance(value, Scalar) and value.value else None
     if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
         return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in TYPED and isinstance(value, MappingNode):
@@ -180,7 +182,7 @@ def _missing(
     elif own:
         near = suggest(name.value, own)
         hint = near or f"there is {', '.join(sorted(own))}"
-        find = error if near or not parsed.is_loose else warning
+        find = error if (near or not parsed.is_loose) and not reference.is_loose else warning
         yield find("dangling-reference", name.source, name.start, message, hint)
     else:
         hint = "add it to the package, unless the cluster has it"

@@ -14,6 +14,7 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed, findings
 from packyard.errors import InputError, suggest
 from packyard.kubernetes import pods
+from packyard.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.kubernetes.pods import Path
 from packyard.kubernetes.schemas import KUBERNETES, Fault, Judge, last
 from packyard.setters import value as values
@@ -25,6 +26,7 @@ from packyard.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.yaml.values import double_quoted, nearest, to_value
 
 _CORE = "io.k8s.api.core.v1."
+_OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
@@ -90,7 +92,7 @@ def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Ju
     """Find a kind that its group has in another version only, or not at all."""
     version, kind = str(item.value.get("apiVersion")), str(item.value.get("kind"))
     group = version.rpartition("/")[0]
-    built_in = "." not in group
+    built_in = group in (*BUILT_IN_GROUPS, _OLD_GROUP)
     judges = [
         judge
         for judge in (*kubernetes, *operators)

@@ -107,12 +107,21 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
     for root, selector, _ in found if parsed.complete else ():
         first = selector.entries[0].name if selector.entries else ""
         for other, labels in having.get((first, selector.text(first)), ()):
-            if other is not root and _matches(labels, selector) and _namespace(other) == _namespace(root):
+            if (
+                _identity(other) != _identity(root)
+                and _matches(labels, selector)
+                and _namespace(other) == _namespace(root)
+            ):
                 name = name_of(other)
                 what = f"{other.text('kind')} {name.value if name else ''}"
                 message = f"the selector also matches the pods of {what}: a Service mixes them"
                 yield warning("selector-overlap", selector.source, selector.start, message, "give each its own label")
                 break
+
+
+def _identity(root: MappingNode) -> tuple[str, str, str]:
+    name = name_of(root)
+    return (*kind_of(root), name.value if name else "")
 
 
 def _namespace(root: MappingNode) -> str:
@@ -167,7 +176,7 @@ def _matches(labels: MappingNode, selector: MappingNode) -> bool:
 def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
-    if not matching and parsed.complete and not operated:
+    if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
         message = "no pod of the package has the labels of this selector"
         find = warning if parsed.is_loose else error
         yield find("selects-nothing", selector.source, selector.start, message, "compare it with the pod's labels")

@@ -59,7 +59,9 @@ def _objects(build: Build) -> Iterator[Finding]:
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
-            find = warning if build.is_loose and first.source is not name.source else error
+            find = error
+            if build.is_loose and first.source is not name.source:
+                find, message = warning, f"{message} in this folder: of the two, the one applied last counts"
             yield find("duplicate-name", name.source, name.start, message, hint)
 
 

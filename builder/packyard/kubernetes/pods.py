@@ -139,6 +139,11 @@ class Pod(Generic[M]):
         return [self.chain[: end + 1] for end in range(len(self.chain))]
 
 
+def knows(kind: Kind) -> bool:
+    """Say whether the table has a kind, whose pods are then known whole."""
+    return kind in _PODS
+
+
 def find(root: M) -> list[Pod[M]]:
     """Return the pods of an object."""
     return list(_find(root, (), ()))
