@@ -200,7 +200,7 @@ def test_a_binding_needs_its_role_and_account(found: Found) -> None:
     ]
 
 
-SERVICE = f"""\
+WITHOUT_PORTS = f"""\
 apiVersion: v1
 kind: Service
 metadata: {{name: x}}
@@ -208,6 +208,7 @@ spec:
   selector:
     also: run{ALSO}
 """
+SERVICE = WITHOUT_PORTS + "  ports: [{port: 80}]\n"
 
 
 def test_a_service_that_selects_a_pod_has_no_findings(found: Found) -> None:
@@ -228,7 +229,7 @@ def test_finds_a_service_that_a_set_parts_from_its_pods(found: Found) -> None:
     ]
 
 
-PORT = SERVICE + "  ports:\n  - port: 80\n    targetPort: TARGET\n"
+PORT = WITHOUT_PORTS + "  ports:\n  - port: 80\n    targetPort: TARGET\n"
 OPEN = "  - name: web\n    ports:\n    - {name: http, containerPort: 8080}\n"
 
 
