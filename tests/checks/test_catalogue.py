@@ -7,6 +7,7 @@ import pytest
 from packyard.checks import catalogue
 from packyard.checks.parsed import parse
 from packyard.setters.packages import PackageFiles
+from packyard.work.memo import Memo
 
 OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
 
@@ -15,7 +16,7 @@ def shared(*texts: str) -> list[str]:
     packages = [
         PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
     ]
-    found = catalogue.check([named for package in packages for named in catalogue.names(parse(package))])
+    found = catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
     return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
 
 
@@ -59,7 +60,7 @@ SETTER = '      description: A.\n      minimum: 1\n      x-k8s-cli: {setter: {na
 
 def differing(*setters: str) -> list[str]:
     packages = [PackageFiles((DEFINITIONS + text).encode(), {}, f"p{index}/") for index, text in enumerate(setters)]
-    return [str(each.problem) for each in catalogue.definitions([parse(each) for each in packages])]
+    return [str(each.problem) for each in catalogue.definitions([parse(each, Memo()) for each in packages])]
 
 
 def test_finds_a_definition_that_differs_from_most() -> None:

@@ -26,6 +26,7 @@ from packyard.render.builtin import find_misfits
 from packyard.setters.krmfile import EMPTY
 from packyard.setters.packages import PackageFiles
 from packyard.source import workspace
+from packyard.work.memo import Memo
 
 _ROOT = Path(packyard.__file__).parent
 #: Where findings are made, and facts that become findings.
@@ -88,6 +89,6 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     packages = [PackageFiles(krmfile, case) for case in cases]
     judges = schemas.choose(("1.31",))
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
-    lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package))])
+    lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
     return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]

@@ -101,16 +101,16 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                 value = entry.value
                 if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
                     continue
-                same = bound.get((entry.name, value.value))
-                if not same or same.node is value or parsed.changed_by(value):
+                same, name = bound.get((entry.name, value.value)), known.get(value.value)
+                if not (same or name) or parsed.changed_by(value) or _is_commented(value):
                     continue
-                if not _is_commented(value) and _is_set(same, parsed):
+                if same and same.node is not value and _is_set(same, parsed):
                     line = same.node.source.locate(same.node.start)[0]
                     there = f"line {line} of {same.node.source.name}"
                     message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
                     hint = f"bind it to {same.reference.name} as well"
                     yield warning("forgotten-field", value.source, value.start, message, hint)
-                elif (name := known.get(value.value)) and not same and _is_distinct(entry) and not _is_commented(value):
+                elif name and not same and _is_distinct(entry):
                     message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
                     yield warning("forgotten-field", value.source, value.start, message, f"bind it to {name}")
     for root in parsed.objects:
