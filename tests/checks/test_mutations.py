@@ -84,6 +84,7 @@ SURVIVORS = {
         "onJobFailureReasons|targetReplicatedJobs|policyTypes": "an empty list stands for all",
         "from|ingress": "a policy that admits nobody, or everybody, is one",
         "ports|steps": "what offers or does less is whole",
+        "verbs|resources|apiGroups": "a right less is missed by its program alone",
         "add|drop": _SECURE,
         "rules|enum": _ALLOWED,
     },
