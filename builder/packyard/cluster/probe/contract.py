@@ -26,8 +26,11 @@ Kind = Literal["program", "module", "script", "read", "write", "list", "user", "
 
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*\Z")
 _SHELLS = ("sh", "bash", "dash", "ash")
-#: Programs that start others, and servers that they need; other words of a command may be anything.
-_LAUNCHERS = frozenset(("horovodrun", "mpiexec", "mpirun", "orterun", "sshd", "torchrun", "deepspeed", "accelerate"))
+#: Programs that start others, and what they need; other words of a command may be anything.
+_LAUNCHERS = frozenset(("horovodrun", "mpiexec", "mpirun", "orterun", "sshd", "torchrun"))
+#: A word that is a program, and one that is a file.
+_PROGRAM = re.compile(r"[\w./][\w./+-]*\Z")
+_FILE = re.compile(r".*[/$]|.*\.(?:sh|py)\Z", re.DOTALL)
 _OF_SHELL = re.compile(r"[\s;&|(){}'\"`]+")
 _COMMENT = re.compile(r"(?m)^\s*#.*$")
 _BRACED = re.compile(r"\$\{(\w+)\}")
@@ -127,12 +130,12 @@ def _started(word: str, behind: Sequence[str], values: Mapping[str, str]) -> Ite
     if posixpath.basename(word) in _SHELLS:
         if any("c" in each and not each.startswith("--") for each in flags):
             yield from _inside(operand, values)
-        elif operand:
+        elif _FILE.match(operand):
             yield Check("script", operand, _expanded(operand, values))
     elif _PYTHON.match(word) and "-c" not in flags and operand:
         if "-m" in flags:
             yield Check("module", f"{word} {operand}", f"module {_expanded(operand, values)} of {word}")
-        else:
+        elif _FILE.match(operand):
             yield Check("script", operand, _expanded(operand, values))
 
 
@@ -147,7 +150,7 @@ def _inside(script: str, values: Mapping[str, str]) -> Iterator[Check]:
     for number, word in enumerate(words):
         if _is_launcher(word) or words[number - 1 : number] == ["exec"]:
             known = itertools.takewhile(lambda each: "$" not in _expanded(each, values), words[number + 1 :])
-            yield from _started(word, list(known), values) if "$" not in word else ()
+            yield from _started(word, list(known), values) if _PROGRAM.match(word) else ()
 
 
 def _paths(mounts: Mapping[str, bool], values: Mapping[str, str], awaited: str) -> Iterator[Check]:
@@ -159,7 +162,9 @@ def _paths(mounts: Mapping[str, bool], values: Mapping[str, str], awaited: str) 
             continue
         used.add(holder)
         if mounts[holder]:
-            yield Check("read", f"$({name})", f"{name} {value}", is_awaited=name in awaited)
+            yield Check(
+                "read", f"$({name})", f"{name} {value}", is_awaited=bool(re.search(rf"\b{re.escape(name)}\b", awaited))
+            )
         else:
             yield Check("write", f"$({name})", f"{name} {value}")
     yield from (Check("list", path, path) for path in mounts if path not in used)

@@ -148,7 +148,8 @@ def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
 def _copy(item: Object, new: str, name: str, renamed: Mapping[tuple[str, str], str]) -> Object:
     annotations = mapping(mapping(item.get("metadata")).get("annotations"))
     metadata = {"name": new, "labels": {**_MANAGED, LABEL: name}, "annotations": annotations}
-    return {**_renamed(item, renamed), "metadata": metadata}
+    found = _renamed(item, renamed) if item.get("kind") == "ServiceAccount" else item  # in others, all is data
+    return {**found, "metadata": metadata}
 
 
 def _renamed(value: Any, renamed: Mapping[tuple[str, str], str], field: str = "") -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packyard.cluster import status
+from packyard.cluster import status as statuses
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.probe.contract import Check
@@ -19,9 +19,12 @@ from packyard.kubernetes.lenient import mapping, mappings, text
 _CHECK = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
 _LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})(?: (\d{1,15}))?")
-#: What a container waits for that no time mends.
+#: What a container waits for that no time mends; one whose pod has ended will not start.
 _HOPELESS = frozenset(
-    ("CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ImagePullBackOff", "InvalidImageName")
+    (
+        *("CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ImagePullBackOff"),
+        *("InvalidImageName", "Failed"),
+    )
 )
 _ENDS = "the pod ends as soon as it starts"
 _READS = "the program finds no data"
@@ -66,12 +69,14 @@ def look(kubectl: Kubectl, probe: Probe) -> Seen:
     of_job = {text(mapping(mapping(pod.get("metadata")).get("labels")).get(_OF_JOB)): pod for pod in pods}
     findings, waiting = list[Finding](), dict[str, str]()
     for (job, container), checks in probe.checks.items():
-        statuses = mappings(mapping(mapping(of_job.get(job)).get("status")).get("containerStatuses"))
-        state = mapping(next((each.get("state") for each in statuses if each.get("name") == container), None))
+        status = mapping(mapping(of_job.get(job)).get("status"))
+        named = (each for each in mappings(status.get("containerStatuses")) if each.get("name") == container)
+        state = mapping(next(named, {}).get("state"))
         if "terminated" in state:
             findings += read(checks, mapping(state["terminated"]), probe.image(job, container))
         else:
-            waiting[job] = text(mapping(state.get("waiting")).get("reason"))
+            failed = "Failed" if status.get("phase") == "Failed" else ""
+            waiting[job] = failed or text(mapping(state.get("waiting")).get("reason"))
     return Seen(list(dict.fromkeys(findings)), waiting)
 
 
@@ -94,7 +99,7 @@ def conclude(kubectl: Kubectl, probe: Probe, seen: Seen, when: str) -> list[Find
             when=when,
             objects=tuple(Reference.of(each, kubectl.namespace) for each in probe.objects),
         )
-        (said,) = status.read(kubectl, {probe.name: [record]})
+        (said,) = statuses.read(kubectl, {probe.name: [record]})
         message = f"did not run to its end: {said.reason or 'the time was up'}"
         found.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
     return found
