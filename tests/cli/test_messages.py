@@ -167,7 +167,7 @@ def test_every_verb_with_a_result_gives_a_list_of_objects(package: Path, tmp_pat
         assert all(isinstance(item, dict) for item in result)
 
 
-@pytest.mark.parametrize("verb", [verb for verb in ARGPARSE_VERBS if verb not in ("fn", "completion", "schema")])
+@pytest.mark.parametrize("verb", [verb for verb in ARGPARSE_VERBS if verb not in ("fn", "completion", "run", "schema")])
 def test_every_verb_with_a_result_has_the_flag_in_both_spellings(verb: str) -> None:
     flags = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).flags()
     assert {"-o", "--output", "-q", "--quiet", "-v", "--verbose"} <= set(flags)

@@ -92,6 +92,14 @@ class Api:
         ).expect_done()
         return name
 
+    def print(self, namespace: str, line: str) -> None:
+        """Have every pod of a namespace, which need not be there yet, print a line."""
+        file = self.folder / f"{namespace}.log"
+        file.write_text(f"2026-01-01T00:00:00.000000000Z stdout F {line}\n")
+        spec = {"selector": {"matchNamespaces": [namespace]}, "logs": [{"logsFile": str(file)}]}
+        item = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterLogs", "metadata": {"name": namespace}}
+        self.create({**item, "spec": spec}).expect_done()
+
     def create(self, item: Object, namespace: str = "", *, dry_run: bool = False) -> Answer:
         """Create an object; with ``dry_run`` everything is done but storing it."""
         path = self.path(item["apiVersion"], item["kind"], namespace)

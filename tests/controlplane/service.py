@@ -3,8 +3,8 @@
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
 it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs
 and Kueue with their webhooks, and kwok, whose nodes only pretend to run pods, do to them what `fates` says, and give
-out what its objects Logs and ClusterPortForward say. What listens does so on 127.0.0.1, and what is written is written
-to FOLDER.
+out what its objects Logs, ClusterLogs and ClusterPortForward say. What listens does so on 127.0.0.1, and what is
+written is written to FOLDER.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     stages.write_text(yaml.safe_dump_all([*map(fates.spare, _manifests("Stage")), *fates.stages(), _EXEC]))
     port = programs.enter_context(_port())
     flags = [
-        *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterPortForward"),
+        *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterLogs,ClusterPortForward"),
         *("--manage-all-nodes", "--node-ip=127.0.0.1", f"--node-port={port}", f"--server-address=127.0.0.1:{port}"),
         *(f"--tls-cert-file={api_dir / 'apiserver.crt'}", f"--tls-private-key-file={api_dir / 'apiserver.key'}"),
     ]

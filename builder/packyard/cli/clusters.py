@@ -7,6 +7,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeVar
 
 from packyard.cli import directory as directories
@@ -54,8 +55,9 @@ def find(arguments: argparse.Namespace) -> Kubectl:
     return kubectl.find(os.environ.get("PATH", ""), **given)
 
 
+@cache
 def tell(found: Kubectl) -> None:
-    """Say which context and namespace all that follows is about."""
+    """Say which context and namespace all that follows is about; once, of several steps of one verb."""
     output.note(f"{found}")
 
 

@@ -29,6 +29,7 @@ VERBS = {
     "upgrade": ("upgrade", "move an untarred package to another version; what you changed stays"),
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
+    "run": ("run", "get a package, set values, check the cluster, deploy, follow the log"),
     "deploy": ("deploy", "deploy a use case to a cluster, and wait until it runs"),
     "status": ("status", "show what runs do, and why something does not run"),
     "logs": ("logs", "print what the pods of a run print"),
@@ -85,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.disable()  # commands are too short for it to pay
     try:
-        code = _run(words)
+        code = run(words)
         streams.flush()
         return code
     except UsageError as error:
@@ -125,7 +126,8 @@ def _refused_by_system(error: OSError) -> Problem | None:
     return None
 
 
-def _run(words: list[str]) -> int:
+def run(words: list[str]) -> int:
+    """Run the verb of a command line, and raise what it raises."""
     verbosity = {"quiet": False, "verbose": False}
     while words and words[0] in _VERBOSITY:
         verbosity[_VERBOSITY[words.pop(0)]] = True
@@ -159,7 +161,8 @@ def _unknown(word: str) -> str:
 
 def _help() -> str:
     lines = [f"packyard {__version__}: assemble, set, pack and publish packages for Kustomize", ""]
-    lines += [f"  packyard {verb:<10} {text}" for verb, (_, text) in VERBS.items()]
+    longest = max(map(len, VERBS))
+    lines += [f"  packyard {verb:<{longest}} {text}" for verb, (_, text) in VERBS.items()]
     more = (
         "",
         "packyard VERB --help, or packyard help VERB, describes a verb. Flags before the verb:",
