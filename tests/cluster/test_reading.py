@@ -96,6 +96,20 @@ def test_status_shows_runs_of_packages_and_one_in_detail(client: Kubectl, flags:
     assert "packyard events one -n" in one.stderr
 
 
+def test_a_record_that_cannot_be_read_hides_no_other_run(
+    client: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...]
+) -> None:
+    made.put(client, {"one": [made.pod("one", "run")]})
+    metadata = {"name": "packyard.bad.1", "labels": {"packyard/run": "bad", "packyard/record": "1"}}
+    bad = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"run": "{"}}
+    cluster.create(bad, namespace).expect_done()
+    for words in (["status"], ["events", "one"]):
+        done = packyard(*words, *flags)
+        assert done.returncode == 0
+        assert "one" in done.stdout
+        assert "ConfigMap packyard.bad.1" in done.stderr
+
+
 def test_json_has_the_fields_of_the_table_in_the_documentation(client: Kubectl, flags: tuple[str, ...]) -> None:
     made.put(client, {"one": [made.job("one", "run")]})
     settled(client, one="running")

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print events, and mark the warnings."""
     found = clusters.find(arguments)
     clusters.tell(found)
-    known = records.read_all(found)
+    known = records.read_all(found, unfit=output.refusal)
     if arguments.run not in known:
         raise InputError(records.missing(found, arguments.run, known))
     listed = events.read(found, known, arguments.run)

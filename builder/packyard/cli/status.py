@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _records(found: Kubectl, arguments: argparse.Namespace) -> Mapping[str, Sequence[RunRecord]]:
     if arguments.run:
         return {arguments.run: records.read_run(found, arguments.run)}
-    listed = records.read_all(found)
+    listed = records.read_all(found, unfit=output.refusal)
     if not arguments.package:
         return listed
     chosen = {name: each for name, each in listed.items() if each[-1].package == arguments.package}
@@ -71,6 +71,14 @@ def _records(found: Kubectl, arguments: argparse.Namespace) -> Mapping[str, Sequ
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
+    """Watch until all is over, or somebody ends it."""
+    try:
+        return _show_changes(found, arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _show_changes(found: Kubectl, arguments: argparse.Namespace) -> int:
     """Show changes until all is over: the whole again on a terminal, elsewhere the lines that are new."""
     before: set[tuple[str, str, str, str]] = set()
     while True:

@@ -16,7 +16,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -101,13 +101,24 @@ class RunRecord:
         return [dict(item) for item in mappings(found)]
 
 
-def read_all(kubectl: Kubectl, run: str = "") -> dict[str, list[RunRecord]]:
-    """Return the records of each run of the namespace, or of one, the oldest first; one call."""
+def read_all(
+    kubectl: Kubectl, run: str = "", unfit: Callable[[IntegrityError], None] | None = None
+) -> dict[str, list[RunRecord]]:
+    """Return the records of each run of the namespace, or of one, the oldest first; one call.
+
+    A record that cannot be read is an error, or is left out where ``unfit`` is told: it must not hide other runs.
+    """
     wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
     found: dict[str, list[RunRecord]] = {}
     for item in mappings(kubectl.read("get", "configmaps", f"--selector={wanted}").get("items")):
-        each = RunRecord.of_object(item)
-        found.setdefault(each.run, []).append(each)
+        try:
+            each = RunRecord.of_object(item)
+        except IntegrityError as error:
+            if unfit is None:
+                raise
+            unfit(error)
+        else:
+            found.setdefault(each.run, []).append(each)
     return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
 
 

@@ -56,8 +56,10 @@ class Workload:
 
     @property
     def ended(self) -> str:
-        """How it ended, or an empty text."""
-        return outcome.of_object(self.item)[0]
+        """How it ended, or an empty text; what is unknown ends as its pods do."""
+        if self.item or not self.pods or any(each.is_active for each in self.pods):
+            return outcome.of_object(self.item)[0]
+        return FAILED if any(each.phase == "Failed" for each in self.pods) else SUCCEEDED
 
     def of(self, role: Role) -> list[Placed]:
         """Return the pods of a role."""
@@ -107,7 +109,10 @@ class Workload:
 
 
 def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key]) -> list[Workload]:
-    """Return the workloads of a run in the order of its record, whose keys are ``named``, and what has other pods."""
+    """Return the workloads of a run in the order of its record, whose keys are ``named``.
+
+    The last one, without an object, has the pods of kinds that nothing is known of.
+    """
     items = [objects[key] for key in named if key in objects and roles.is_workload(key[:2])]
     left = sorted((item for key, item in objects.items() if key[:2] == ("", "Pod")), key=_age)
     taken: set[str] = set()
@@ -122,7 +127,7 @@ def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key])
         found.append(
             Workload(item, [*known, *_others(pods, known)], pods, roles.made_by(template), _restarts(template))
         )
-    if left:  # of a kind that nobody knows here
+    if left or any(roles.is_unknown(objects[key]) for key in named if key in objects):
         pods = _placed([(pod, ("pod", None)) for pod in left], ())
         found.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
     return found

@@ -50,6 +50,15 @@ _ROLES: Mapping[Kind, str] = {
 }
 #: Kinds of which pods are made, and that are of one role.
 _SINGLE = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (BATCH, "Job"), (CORE, "Pod")))
+#: Kinds that only others make pods of, or that make them at times.
+_TEMPLATES = frozenset(
+    (
+        (CORE, "PodTemplate"),
+        *of(BATCH, "CronJob"),
+        *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"),
+        *of(ARGO, "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),
+    )
+)
 _MADE: Mapping[Kind, tuple[tuple[str, str], ...]] = {
     (APPS, "Deployment"): (("apps/v1", "ReplicaSet"),),
     (JOBSET, "JobSet"): (("batch/v1", "Job"),),
@@ -84,6 +93,12 @@ def name_of(item: Object) -> str:
 def is_workload(kind: Kind) -> bool:
     """Say whether pods are made of objects of a kind."""
     return kind in _LABELS or kind in _SINGLE
+
+
+def is_unknown(item: Object) -> bool:
+    """Say whether an object has pods, and is of a kind that nothing else is known of here."""
+    kind = kind_of(item)
+    return not is_workload(kind) and kind not in _TEMPLATES and bool(pods.find(item))
 
 
 def made_of(kind: Kind) -> tuple[tuple[str, str], ...]:

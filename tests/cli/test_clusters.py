@@ -1,0 +1,67 @@
+"""What verbs that meet a cluster share."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from packyard.cli import clusters
+from packyard.cli.ages import age
+from packyard.cluster.status import RoleStatus
+from packyard.errors import UnavailableError
+
+
+def test_a_server_that_starts_again_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clusters.time, "sleep", slept.append)
+    answers = iter([UnavailableError("refused"), UnavailableError("refused"), "done"])
+
+    def ask() -> str:
+        answer = next(answers)
+        if isinstance(answer, UnavailableError):
+            raise answer
+        return answer
+
+    assert clusters.patiently(ask) == "done"
+    assert slept == [1, 2]
+
+
+def test_patience_ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clusters.time, "sleep", slept.append)
+
+    def ask() -> None:
+        raise UnavailableError("refused")
+
+    with pytest.raises(UnavailableError, match="refused"):
+        clusters.patiently(ask)
+    assert sum(slept) == 31
+    assert capsys.readouterr().err.startswith("asking again in 1 s: refused\n")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(-5, "0s"), (0, "0s"), (119, "119s"), (120, "2m"), (3599, "59m"), (3725, "1h2m"), (7 * 3600, "7h"),
+     (90000, "1d1h"), (40 * 86400 + 7200, "40d")],
+)  # fmt: skip
+def test_an_age_is_short(seconds: int, said: str) -> None:
+    since = datetime.now(timezone.utc) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
+    assert age(since.isoformat()) == said
+
+
+@pytest.mark.parametrize("since", ["", "yesterday", "2026-01-01T00:00:00"])
+def test_what_is_not_a_time_has_no_age(since: str) -> None:
+    assert age(since) == "?"
+
+
+def test_roles_are_counted_in_few_characters() -> None:
+    role = RoleStatus(name="worker", wanted=4, ready=2, done=1, failed=1, restarts=3)
+    assert clusters.counted(role) == "worker 3/4 (1 failed, 3 restarts)"
+
+
+@pytest.mark.parametrize("word", ["-1", "x", "", "1" * 10])
+def test_a_count_is_a_number(word: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        clusters.count(word)
