@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
 from cluster import made
-from cluster.test_reading import settle, settled, started
+from cluster.test_reading import children, settle, settled, started
 from controlplane.api import Api, wait
 from packyard.cluster import choose
 from packyard.cluster.kubectl import Kubectl
@@ -77,6 +78,9 @@ def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
             return process.communicate()[0]
 
     assert logs() == b"first\n\xff\x1b[31mlast of mpi-launcher\n"
+    (launcher,) = [each for each in cluster.list("v1", "Pod", namespace) if "launcher" in each["metadata"]["name"]]
+    printer.print(launcher["metadata"]["name"], b"x" * 200_000)
+    assert logs("--tail=1") == b"x" * 200_000 + b"\n"
     assert logs("--role=worker", "--index=1", "--tail=1") == b"\xff\x1b[31mlast of mpi-worker-1\n"
     assert logs("--role=worker").splitlines() == [
         b"worker 0 | first",
@@ -136,8 +140,13 @@ def test_following_waits_for_the_start_and_ends_with_the_run(
         assert process.stdout.readline() == "begins\n"
         printer.print("one", b"goes on", b"and on")
         assert [process.stdout.readline() for _ in range(2)] == ["goes on\n", "and on\n"]
-        settle(cluster, namespace, "one", "complete")
-        assert (process.wait(), process.stdout.read()) == (0, "")
+        for child in children(process.pid):  # as if the server had ended the connection
+            os.kill(child, signal.SIGKILL)
+        printer.print("one", b"once more")
+        assert process.stdout.readline() == "once more\n"
+        settle(cluster, namespace, "one", "fail")
+        assert (process.wait(), process.stdout.read()) == (1, "")
+        assert process.stderr.read().endswith("run one is failed: exit code 7\n")
 
 
 def test_following_goes_on_with_the_pod_that_takes_the_place(

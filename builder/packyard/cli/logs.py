@@ -1,7 +1,8 @@
 """Print what the pods of a run print: those of its launcher, else of its chief, else all; or of a role and an index.
 
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
-named, with the reason. With -f it waits for pods to start, and goes on when they are started again.
+named, with the reason. With -f it waits for pods to start, goes on when they are started again, and ends with the run;
+the exit code is 1 if that has failed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from packyard.cluster.logs import Following, Log
 from packyard.cluster.record import RunRecord
 from packyard.cluster.status import PodStatus, RunStatus
 from packyard.errors import InputError, PackyardError, Problem, UsageError
+from packyard.kubernetes.outcome import FAILED
 
 _PAUSE = 1.0  # seconds between two looks at pods that have not started
 _LONG = 3.0  # and at those whose logs are open
@@ -137,7 +139,9 @@ def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) ->
             if is_over and not (following.logs and came):  # nothing comes any more from a node that is lost
                 if not following.begun:
                     _tell_none(found, arguments, seen)
-                return int(not following.begun)
+                elif seen.is_over:
+                    output.note(f"run {seen.run} is {seen.state}" + (f": {seen.reason}" if seen.reason else ""))
+                return int(not following.begun or seen.state == FAILED)
             came = following.print(wait=following.has_all(pods) and not is_over)
     except KeyboardInterrupt:
         return 130
