@@ -29,7 +29,10 @@ VERBS = {
     "upgrade": ("upgrade", "move an untarred package to another version; what you changed stays"),
     "undo": ("undo", "undo the last change; again, the one before it"),
     "render": ("render", "print a use case's manifests, once all required values are set"),
+    "verify": ("verify", "check a tarball or an untarred package, and who made it"),
+    "diff": ("diff", "compare packages: setters, fields, files, and what breaks"),
     "run": ("run", "get a package, set values, check the cluster, deploy, follow the log"),
+    "doctor": ("doctor", "say what keeps a use case from running on a cluster"),
     "deploy": ("deploy", "deploy a use case to a cluster, and wait until it runs"),
     "status": ("status", "show what runs do, and why something does not run"),
     "logs": ("logs", "print what the pods of a run print"),
@@ -39,39 +42,44 @@ VERBS = {
     "undeploy": ("undeploy", "delete runs; claims stay, and so do results"),
     "history": ("history", "list when a run was deployed, by whom, and what changed"),
     "redeploy": ("redeploy", "deploy a run again as it was recorded"),
-    "doctor": ("doctor", "say what keeps a use case from running on a cluster"),
     "prerequisites": ("prerequisites", "list what packages need installed on a cluster, and whether it is"),
     "roles": ("roles", "print the roles of users who deploy packages"),
-    "lint": ("lint", "report what is wrong with packages"),
     "init": ("init", "begin a workspace for packages of your own"),
     "new": ("new", "write a new package of the workspace"),
     "import": ("import_", "write a source package from a package that exists"),
     "parts": ("parts", "list the bases and overlays that packages can be made of"),
     "preview": ("preview", "print what a use case composes to, again at each save"),
+    "lint": ("lint", "report what is wrong with packages"),
     "test": ("test", "build packages and try them as their users do"),
     "source": ("source", "show which line of the sources made a line of a composed file"),
     "build": ("build", "compose packages from their sources and pack them"),
+    "docs": ("docs", "write the READMEs of packages, or check those that were committed"),
+    "impact": ("impact", "tell which packages and use cases a change in git touches"),
     "update": ("update", "pin the newest libraries, and show what they change in packages"),
     "vendor": ("vendor", "copy libraries into the workspace"),
+    "schema": ("schema", "print the JSON Schema of a file that authors write"),
     "publish": ("publish", "build packages and publish them to a channel"),
     "promote": ("promote", "publish in one channel what another one has"),
     "mirror": ("mirror", "copy a channel, or packages of it, to another one"),
     "yank": ("yank", "say that nobody should use a published version any more, and why"),
     "fsck": ("fsck", "check every file of a channel"),
     "reindex": ("reindex", "make the index of a channel again"),
-    "verify": ("verify", "check a tarball or an untarred package, and who made it"),
-    "diff": ("diff", "compare packages: setters, fields, files, and what breaks"),
-    "impact": ("impact", "tell which packages and use cases a change in git touches"),
     "rebuild": ("rebuild", "build a published package again and compare"),
     "keys": ("keys", "make keys that sign what you publish, and trust those of others"),
-    "docs": ("docs", "write the READMEs of packages, or check those that were committed"),
-    "schema": ("schema", "print the JSON Schema of a file that authors write"),
     "cache": ("cache", "show what is kept of what was fetched and built, or delete it"),
     "config": ("config", "show what is set for all commands, and where"),
     "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
     "fn": ("fn", "KRM functions for kpt and kustomize, such as apply-setters"),
     "completion": ("completion", "print the script that completes names and values in a shell"),
     "version": ("version", "print the version"),
+}
+#: What verbs are for, by the first of each kind.
+_PURPOSES = {
+    "list": "Use packages:",
+    "run": "Run them on a cluster:",
+    "init": "Write packages:",
+    "publish": "Publish them:",
+    "cache": "Beside that:",
 }
 #: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
@@ -160,9 +168,11 @@ def _unknown(word: str) -> str:
 
 
 def _help() -> str:
-    lines = [f"packyard {__version__}: assemble, set, pack and publish packages for Kustomize", ""]
+    lines = [f"packyard {__version__}: assemble, set, pack, publish and run packages for Kustomize"]
     longest = max(map(len, VERBS))
-    lines += [f"  packyard {verb:<{longest}} {text}" for verb, (_, text) in VERBS.items()]
+    for verb, (_, text) in VERBS.items():
+        lines += ["", _PURPOSES[verb], ""] if verb in _PURPOSES else []
+        lines.append(f"  packyard {verb:<{longest}} {text}")
     more = (
         "",
         "packyard VERB --help, or packyard help VERB, describes a verb. Flags before the verb:",

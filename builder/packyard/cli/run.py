@@ -1,7 +1,7 @@
 """From nothing to a running job: get a package, set values, check the cluster, deploy, follow the log.
 
-packyard run mnist-fp32-training-k8s/first-run/none -n ml
-packyard run NAME@VERSION/USECASE NAME=VALUE ... -n ml
+packyard run mnist-fp32-training-k8s/first-run/none -n ml     get, set, doctor, deploy, logs
+packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml      a certain version, with these values
 
 USECASE are the folders of one use case, as many as tell it from others. A package in the working directory is used as
 it is there. Values are set in it; where RUN_NAME is not among them, the run gets a name that no other has. Each step is
