@@ -25,6 +25,7 @@ import bench_authoring
 import bench_catalogue
 import bench_get
 import bench_lint
+import bench_operating
 import bench_publish
 import measuring
 import real
@@ -105,6 +106,7 @@ def measure(folder: Path) -> None:
     bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
     bench_publish.measure(folder / "publish", COPIES, min(RUNS, 3))
     bench_lint.measure(folder / "lint", 2 * COPIES, 40 * COPIES, min(RUNS, 3))
+    bench_operating.measure(folder, min(RUNS, 5))
 
 
 def measure_large(folder: Path) -> None:
