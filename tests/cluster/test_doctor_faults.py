@@ -201,6 +201,23 @@ def node(api: Api, name: str, labels: Object, *, taints: Sequence[Object] = (), 
     wait(unready)
 
 
+def unplaced(api: Api, namespace: str, objects: Sequence[Object]) -> set[str]:
+    """Return the Deployments of which the scheduler itself finds no place for a pod."""
+    for item in objects:
+        api.create(item, namespace).expect_done()
+    judged: dict[str, str] = {}
+
+    def waiting() -> list[str]:
+        for item in api.list("v1", "Pod", namespace):
+            for each in item["status"].get("conditions", ()):
+                if each["type"] == "PodScheduled":
+                    judged[item["metadata"]["labels"]["app"]] = each["status"]
+        return [item["metadata"]["name"] for item in objects if item["metadata"]["name"] not in judged]
+
+    wait(waiting)
+    return {name for name, is_placed in judged.items() if is_placed == "False"}
+
+
 def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None:
     taint = {"key": "team", "value": "other", "effect": "NoSchedule"}
     node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, cpu="4", memory="8Gi", **{"nvidia.com_gpu": "2"})
@@ -241,6 +258,9 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         "error: Deployment no-device: each pod asks for 1 example/fpga (no node it may use has any)",
         "error: Deployment taint: does not tolerate the taints of the nodes that it may run on: team=other:NoSchedule",
     ]
+    assert unplaced(operated, namespace, [deployed(name, spec) for name, spec in faults.items()]) == {*faults} - {
+        "tolerates"
+    }
     fits, four, five = (deployed("run", on("open", main_resources=asking()), count) for count in (3, 4, 5))
     assert told(examine(client, [four])) == []
     apart = {"labelSelector": {"matchLabels": {"app": "run"}}, "topologyKey": "kubernetes.io/hostname"}
