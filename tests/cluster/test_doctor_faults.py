@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import real
 from catalogue import test_runs
@@ -14,6 +17,7 @@ from cluster.patients import deployed, examine, pod, prepared, read, running, to
 from controlplane import shared
 from controlplane.api import Api, wait
 from packyard.cluster import doctor, kubectl
+from packyard.cluster import run as runs
 from packyard.cluster.kubectl import Kubectl
 from packyard.kubernetes.groups import resource_of
 from packyard.kubernetes.operators import OPERATORS
@@ -168,6 +172,14 @@ def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace:
     assert "secret-value" not in str([*map(repr, found)])
 
 
+@pytest.mark.parametrize("name", ["a/b", "--all-namespaces", "UPPER", "$(reboot)", "x y", "a,b"])
+def test_a_name_that_no_object_can_have_is_not_there(client: Kubectl, name: str) -> None:
+    objects = [deployed("run", pod(serviceAccountName=name, subdomain=name))]
+    found = examine(client, objects)
+    assert told(found) == [f"error: Service {name}: is not there", f"error: ServiceAccount {name}: is not there"]
+    assert all(shlex.split(each.fix)[-2 if "Service " in str(each) else -1] == name for each in found)
+
+
 def test_faults_of_the_namespace(operated: Api, client: Kubectl, namespace: str) -> None:
     hostile = deployed("run", pod(hostNetwork=True))
     assert told(examine(replace(client, namespace="not-there"), [hostile])) == [
@@ -199,6 +211,10 @@ def node(api: Api, name: str, labels: Object, *, taints: Sequence[Object] = (), 
         return [name] if left or not test_runs.condition(found, "Ready") else []
 
     wait(unready)
+
+
+def available(api: Api, item: Object, namespace: str) -> int:
+    return int(api.read(item, namespace).expect_done().get("status", {}).get("availableReplicas", 0))
 
 
 def unplaced(api: Api, namespace: str, objects: Sequence[Object]) -> set[str]:
@@ -275,15 +291,19 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
     ]
     other = deployed("other", on("open", main_resources=asking()), 2)
     operated.create(other, namespace).expect_done()
-    wait(
-        lambda: (
-            [] if operated.read(other, namespace).expect_done()["status"].get("availableReplicas") == 2 else ["pods"]
-        )
-    )
+    wait(lambda: [] if available(operated, other, namespace) == 2 else ["pods"])
     assert told(examine(client, [fits])) == [
         "warning: Deployment run: there is no room for all 3 pods at once: 3 cpu, 3Gi memory in all, beside the pods"
         " that run now"
     ]
+    last = deployed("run", on("open", main_resources=asking()), 2)
+    (labelled,) = runs.labelled([last], "run")
+    operated.create(labelled, namespace).expect_done()
+    quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: full}, spec: {hard: {pods: '2'}}}"
+    wait(lambda: [] if available(operated, last, namespace) == 2 else ["pods"])
+    (full,) = create(operated, namespace, quota)
+    wait(lambda: [] if "used" in operated.read(full, namespace).expect_done().get("status", {}) else ["quota"])
+    assert told(examine(client, [last])) == []
     spread = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
     assert told(examine(client, [deployed("run", on("open", topologySpreadConstraints=[spread]))])) == [
         "unknown: Deployment run: over what it has to be spread (zone) is not part of the search for room"

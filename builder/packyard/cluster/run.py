@@ -86,7 +86,7 @@ def new_word() -> str:
     return secrets.choice(_ALPHABET[:20]) + "".join(secrets.choice(_ALPHABET) for _ in range(4))
 
 
-def name_of(objects: Sequence[Object], otherwise: str) -> str:
+def name_of(objects: Sequence[Mapping[str, Any]], otherwise: str) -> str:
     """Return the name of the run that objects are, made of the text ``otherwise`` where they do not say it."""
     named = {text(mapping(mapping(item.get("metadata")).get("labels")).get(_INSTANCE)) for item in objects}
     if len(named - {""}) == 1:

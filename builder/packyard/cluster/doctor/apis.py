@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
@@ -79,7 +80,7 @@ def judge(operator: Operator, found: operators.Found) -> Finding:
             about,
             f"no pod of Deployment {namespace}/{name} is ready",
             why="nothing acts on what is applied until it is",
-            fix=f"kubectl --namespace={namespace} describe deployment {name}",
+            fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
         )
     version, oldest = operators.version_of(found.version), operators.version_of(operator.oldest)
     if version is None or oldest is None:

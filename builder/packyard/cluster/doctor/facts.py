@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
+from shlex import quote
 
 from packyard.cluster.kubectl import Kubectl
 from packyard.errors import UnavailableError
@@ -26,6 +27,10 @@ Name = tuple[str, str]
 _FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "[^"]*"[^\n]*')
 #: What kubectl says of a resource that the cluster does not know.
 _NOT_SERVED = "the server doesn't have a resource type"
+#: How lines of kubectl begin that say why a call failed.
+_ERRORS = ("Error from server", "error:", "Unable to")
+#: Names that objects can have; nothing is there by any other.
+_NAME = re.compile(r"[a-z0-9]([-.:a-z0-9]*[a-z0-9])?")
 #: Calls of kubectl at once.
 _AT_ONCE = 4
 _REVIEW = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
@@ -72,6 +77,11 @@ class Facts:
     all_rules: bool = True
     unread: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def inside(self) -> str:
+        """The words of a command that acts in the namespace: ``kubectl --namespace=ml``."""
+        return f"kubectl --namespace={quote(self.namespace)}"
+
     def all(self, kind: str) -> Sequence[Object]:
         """Return the objects of a kind that were asked for, or raise `UnreadError`."""
         if reason := self.unread.get(resource_of(kind)):
@@ -110,9 +120,10 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
 
 def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``kubectl get``."""
-    yield [f"{kind.lower()}/{name}" for kind, name in sorted({*asked.named, ("Namespace", namespace)})]
-    if asked.custom:
-        yield [f"{resource}/{name}" for resource, name in sorted(asked.custom)]
+    named = {(kind.lower(), name) for kind, name in asked.named} | {("namespace", namespace)}
+    for each in (named, asked.custom):
+        if words := [f"{kind}/{name}" for kind, name in sorted(each) if _NAME.fullmatch(name)]:
+            yield words
     if asked.inside:
         yield [",".join(sorted(map(resource_of, asked.inside)))]
     if many := asked.everywhere - {"Pod"}:
@@ -125,8 +136,10 @@ def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
     done = kubectl.call("get", "--ignore-not-found", "--output=json", *words)
     unread = {match[1]: match[0] for match in _FORBIDDEN.finditer(done.said)}
-    if done.code and not unread and _NOT_SERVED not in done.said:
-        raise kubectl.refusal(done.said)
+    failed = [line for line in done.said.splitlines() if line.startswith(_ERRORS)]
+    unforeseen = [line for line in failed if _NOT_SERVED not in line and not _FORBIDDEN.search(line)]
+    if done.code and (unforeseen or not failed):
+        raise kubectl.refusal("\n".join(unforeseen) or done.said)
     found = json.loads(done.output or b"{}")
     items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
     return [_without_secrets(item) for item in items], unread

@@ -1,7 +1,7 @@
 """Whether the quotas and limits of the namespace admit all that a run has at once.
 
-A quota counts what is there already: a run that is deployed again is counted twice. It is enforced where pods are
-created, so that of ten workers three may come, and only events say why.
+A quota counts what is there already, which is why nothing is said of quotas where the run is there. It is enforced
+where pods are created, so that of ten workers three may come, and only events say why.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     moments = wanted.moments(wanted.find(objects))
     default = _default(facts.all("LimitRange"))
     needs = requests.most([_counts(objects), *(_together(moment, default) for moment in moments)])
-    for quota in facts.all("ResourceQuota"):
+    for quota in [] if wanted.there(objects, facts) else facts.all("ResourceQuota"):
         about = f"ResourceQuota {text(mapping(quota.get('metadata')).get('name'))}"
-        spec, fix = mapping(quota.get("spec")), f"kubectl --namespace={facts.namespace} describe resourcequotas"
+        spec, fix = mapping(quota.get("spec")), f"{facts.inside} describe resourcequotas"
         if spec.get("scopes") or spec.get("scopeSelector"):
             yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
             continue
@@ -61,7 +61,7 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find each container, pod and claim within the limits of the namespace."""
     found, default = facts.all("LimitRange"), _default(facts.all("LimitRange"))
-    fix = f"kubectl --namespace={facts.namespace} describe limitranges"
+    fix = f"{facts.inside} describe limitranges"
     for item in found:
         about = f"LimitRange {text(mapping(item.get('metadata')).get('name'))}"
         faults = [

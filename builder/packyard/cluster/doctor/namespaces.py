@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from packyard.cluster.doctor.facts import Facts
 from packyard.cluster.doctor.finding import Finding, error, passed
@@ -20,13 +21,13 @@ def admits(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     brought = (item for item in objects if item.get("kind") == "Namespace")
     found = next((item for item in brought if mapping(item.get("metadata")).get("name") == name), None)
     found = found or facts.find("Namespace", name)
-    about = f"Namespace {name}"
+    about, word = f"Namespace {name}", quote(name)
     if found is None:
-        yield error(_CHECK, about, "is not there", why="nothing can be applied", fix=f"kubectl create namespace {name}")
+        yield error(_CHECK, about, "is not there", why="nothing can be applied", fix=f"kubectl create namespace {word}")
         return
     if mapping(found.get("metadata")).get("deletionTimestamp"):
         why = "what is created there is refused"
-        yield error(_CHECK, about, "is being deleted", why=why, fix=f"kubectl get namespace {name} --watch")
+        yield error(_CHECK, about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
         return
     yield passed(_CHECK, about)
     yield from _secure(objects, found, about)
@@ -46,5 +47,5 @@ def _secure(objects: Sequence[Object], namespace: Object, about: str) -> Iterato
         about,
         f"enforces the Pod Security level {enforced}, and the pods need {level.name}: {'; '.join(level.objections)}",
         why="its pods are refused, which only events say",
-        fix=f"kubectl label --overwrite namespace {text(metadata.get('name'))} {_ENFORCE}={level.name}",
+        fix=f"kubectl label --overwrite namespace {quote(text(metadata.get('name')))} {_ENFORCE}={level.name}",
     )

@@ -44,7 +44,7 @@ def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = wanted.find(objects)
     if not sets:
         return
-    nodes = _nodes(facts)
+    nodes = _nodes(facts, wanted.there(objects, facts))
     lacking = [(each, _lack(each, nodes)) for each in sets]
     for each, lack in lacking:
         yield lack or passed(_CHECK, each.who)
@@ -55,9 +55,11 @@ def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         yield _room(moment, nodes, facts)
 
 
-def _nodes(facts: Facts) -> list[_Node]:
+def _nodes(facts: Facts, own: Sequence[Object]) -> list[_Node]:
+    """Return the nodes; what the run has there already leaves its room to it."""
     on: dict[str, list[Object]] = {}
-    for item in facts.all("Pod"):
+    own_places = {id(item) for item in own}
+    for item in (each for each in facts.all("Pod") if id(each) not in own_places):
         on.setdefault(text(mapping(item.get("spec")).get("nodeName")), []).append(item)
     return [_node(item, on.get(text(mapping(item.get("metadata")).get("name")), ())) for item in facts.all("Node")]
 

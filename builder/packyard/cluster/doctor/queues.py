@@ -25,7 +25,7 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the queues, and that they let something in."""
     for name in sorted(_names(list(objects))):
         about = f"{_KIND} {name}"
-        list_all = f"kubectl --namespace={facts.namespace} get {_RESOURCE}"
+        list_all = f"{facts.inside} get {_RESOURCE}"
         if _GROUP not in facts.groups:
             kueue = operators.of(_RESOURCE)
             why = "the label of the queue has no effect: the run starts at once, beside all others"
@@ -41,7 +41,7 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         stopped = [each for each in conditions if each.get("type") == "Active" and each.get("status") == "False"]
         if stopped:
             why = "the run stays suspended until it is"
-            fix = f"kubectl --namespace={facts.namespace} describe {_RESOURCE} {quote(name)}"
+            fix = f"{facts.inside} describe {_RESOURCE} {quote(name)}"
             yield error(_CHECK, about, f"is not active: {text(stopped[0].get('message'))}", why=why, fix=fix)
         else:
             yield passed(_CHECK, about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
@@ -66,14 +67,14 @@ def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     for kind, name in sorted(_pulling(objects)):
         found = facts.find(kind, name)
         create = (
-            f"kubectl --namespace={facts.namespace} create secret docker-registry {quote(name)}"
+            f"{facts.inside} create secret docker-registry {quote(name)}"
             " --docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD"
         )
         why = "nodes pull the image without it, which a private registry refuses"
         if found is None:
             yield error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=create)
         elif text(found.get("type")) not in _PULL:
-            delete = f"kubectl --namespace={facts.namespace} delete secret {quote(name)}"
+            delete = f"{facts.inside} delete secret {quote(name)}"
             message = f"is of the type {text(found.get('type'))}, not {_PULL[0]}"
             yield error(_CHECK, f"{kind} {name}", message, why=why, fix=f"{delete} && {create}")
         else:
@@ -95,15 +96,14 @@ def _absent(kind: str, name: str, facts: Facts, keys: Sequence[str] = ()) -> Fin
     why, command = _ABSENT[kind]
     literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in keys) or " --from-env-file=FILE"
     words = command.format(name=quote(name), keys=literals)
-    fix = f"kubectl --namespace={facts.namespace} {words}"
+    fix = f"{facts.inside} {words}"
     return error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=fix)
 
 
 def _patch(kind: str, name: str, facts: Facts, keys: Sequence[str]) -> str:
     field = "stringData" if kind == "Secret" else "data"
-    values = ", ".join(f'"{key}": "VALUE"' for key in keys)
-    patch = quote(f'{{"{field}": {{{values}}}}}')
-    return f"kubectl --namespace={facts.namespace} patch {kind.lower()} {quote(name)} --type=merge --patch={patch}"
+    patch = quote(json.dumps({field: dict.fromkeys(keys, "VALUE")}))
+    return f"{facts.inside} patch {kind.lower()} {quote(name)} --type=merge --patch={patch}"
 
 
 def _brought(objects: Sequence[Object]) -> set[Name]:

@@ -28,7 +28,7 @@ def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         found, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", describe(name, facts)
         if found is None:
             why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
-            fix = f"kubectl --namespace={facts.namespace} get persistentvolumeclaims"
+            fix = f"{facts.inside} get persistentvolumeclaims"
             yield error(_CHECK, about, "is not there", why=why, fix=fix)
         elif mapping(found.get("metadata")).get("deletionTimestamp"):
             yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
@@ -83,7 +83,7 @@ def _judge(name: str, has: set[str], count: int, is_written: bool, facts: Facts)
 
 def describe(name: str, facts: Facts) -> str:
     """Return the command that shows a claim with its events."""
-    return f"kubectl --namespace={facts.namespace} describe persistentvolumeclaim {quote(name)}"
+    return f"{facts.inside} describe persistentvolumeclaim {quote(name)}"
 
 
 def phase(claim: Object) -> str:

@@ -1,4 +1,4 @@
-"""How many pods a run has at once, which is what quotas and nodes have to have room for."""
+"""How many pods a run has at once, which is what quotas and nodes have to have room for, and which it has already."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from packyard.cluster import run as runs
+from packyard.cluster.doctor.facts import Facts
 from packyard.kubernetes import pods, roles
 from packyard.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
@@ -33,6 +35,17 @@ def moments(found: Sequence[PodSet]) -> list[list[PodSet]]:
     """Return the pods that run at once: all that are no step, with each step in turn."""
     lasting = [each for each in found if not each.is_step]
     return [[*lasting, each] for each in found if each.is_step] or ([lasting] if lasting else [])
+
+
+def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
+    """Return the pods of the run that is there already, which the same objects do not have a second time."""
+    name = runs.name_of(objects, "")
+    found = ((mapping(item.get("metadata")), item) for item in facts.objects.get("Pod", ()))
+    return [
+        item
+        for metadata, item in found
+        if metadata.get("namespace") == facts.namespace and mapping(metadata.get("labels")).get(runs.LABEL) == name
+    ]
 
 
 def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
