@@ -19,7 +19,7 @@ from controlplane import people
 from controlplane.api import Api, wait
 from documents import test_json
 from packyard.cluster import doctor, kubectl, roles
-from packyard.cluster.doctor import facts
+from packyard.cluster.doctor import facts, rights
 from packyard.cluster.doctor.finding import Finding
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared
@@ -88,9 +88,9 @@ DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
 RUN = [deployed("run", pod(main_envFrom=[{"secretRef": {"name": "keys"}}], volumes=[DISK])), ROLE]
 
 
-def give(api: Api, user: str, namespace: str, rights: Collection[Right]) -> None:
+def give(api: Api, user: str, namespace: str, given: Collection[Right]) -> None:
     """Give a user rights, and return when the server knows."""
-    role = roles.role(rights, "packyard", "")
+    role = roles.role(given, "packyard", "")
     for item in (role, roles.binding(role, [user], [])):
         api.create(item, namespace).expect_done()
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "metadata": {}}
@@ -114,13 +114,14 @@ def test_a_user_with_the_role_of_packyard_is_told_nothing_but_what_only_administ
     operated.create(claim, namespace).expect_done()
     wait(lambda: [] if test_runs.bound(operated.read(claim, namespace).expect_done()) else ["disk"])
     user = f"ann-{namespace}"
-    give(operated, user, namespace, roles.needed(RUN)[0] | roles.secrets(RUN))
+    inside, everywhere = rights.to_read(doctor.questions(RUN))
+    give(operated, user, namespace, roles.needed(RUN)[0] | inside)
     client = client_of(operated, user, namespace, tmp_path)
     (nodes,) = examine(client, RUN)
     assert (nodes.severity, nodes.about) == ("unknown", "nodes")
     assert nodes.message.startswith(f'not looked at: User "{user}" cannot list resource "')
     assert doctor.quick(client, prepared(RUN)) == []
-    operated.create({**roles.cluster_role(user), "metadata": {"name": user}}).expect_done()
+    operated.create({**roles.cluster_role(everywhere, user), "metadata": {"name": user}}).expect_done()
     binding = roles.binding({"kind": "ClusterRole", "metadata": {"name": user}}, [user], [])
     operated.create(binding).expect_done()
     wait(lambda: told(examine(client, RUN)))
@@ -135,9 +136,11 @@ def test_a_right_that_is_missing_is_named_by_what_it_is_needed_for(
         Right("", "pods/log", "get"),
         Right("", "namespaces", "get"),
         Right("", "persistentvolumeclaims", "get"),
+        Right("", "secrets", "get", "keys"),
     }
     user = f"eve-{namespace}"
-    give(operated, user, namespace, roles.needed(RUN)[0] - lacking)
+    inside, _ = rights.to_read(doctor.questions(RUN))
+    give(operated, user, namespace, (roles.needed(RUN)[0] | inside) - lacking)
     found = examine(client_of(operated, user, namespace, tmp_path), RUN)
     assert [each for each in told(found) if not each.startswith("unknown")] == [
         "error: your rights: you may not patch deployments.apps; create workflowtaskresults.argoproj.io",

@@ -21,6 +21,7 @@ _VERSIONS = {
     "CSIDriver": "storage.k8s.io/v1",
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
     "Deployment": "apps/v1",
+    "IngressClass": "networking.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
     "RuntimeClass": "node.k8s.io/v1",
     "StorageClass": "storage.k8s.io/v1",
