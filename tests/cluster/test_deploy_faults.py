@@ -17,7 +17,7 @@ import pytest
 import real
 import running
 from channel import buckets
-from cluster.wanted import WHEN, config_map, deployment, job, prepared
+from cluster.wanted import WHEN, config_map, deployment, item, job, prepared
 from controlplane import people, webhooks
 from controlplane.api import Api, Object
 from packyard.cluster import deploy as deploying
@@ -42,8 +42,8 @@ def directory(tmp_path: Path) -> Path:
     folder = tmp_path / "app with spaces"
     folder.mkdir()
     objects = [config_map(x="1"), job()]
-    for item in objects:
-        item["metadata"]["labels"] = {"app.kubernetes.io/instance": RUN}
+    for each in objects:
+        each["metadata"]["labels"] = {"app.kubernetes.io/instance": RUN}
     (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
     (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
     return folder
@@ -140,6 +140,31 @@ def test_what_a_webhook_refuses_is_refused_before_anything_is_stored(
     assert names(cluster, namespace) == []
 
 
+def test_a_webhook_that_does_not_answer_is_not_the_cluster(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    with webhooks.registered(cluster, namespace, ["jobs"], port=1):
+        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+    assert 'Job work: Internal error occurred: failed calling webhook "tests.packyard.example"' in done.stderr
+    assert "cannot be reached" not in done.stderr
+
+
+def test_what_refers_to_other_objects_is_applied_again_until_these_are_known(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    tried = []
+
+    def late(_: Object) -> str:
+        tried.append(_)
+        return "not yet" if len(tried) < 3 else ""
+
+    pod = item("v1", "Pod", "inspector", spec={**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"})
+    with webhooks.asked(cluster, namespace, ["pods"], late):
+        made(client, pod, item("v1", "ServiceAccount", "reader"))
+    assert len(tried) == 3
+    assert cluster.read(pod, namespace).status == 200
+
+
 def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_offered(
     cluster: Api, namespace: str, config: Path, directory: Path
 ) -> None:
@@ -225,8 +250,8 @@ def test_ten_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_path: 
         folder = tmp_path / f"run-{number}"
         folder.mkdir()
         objects = [config_map(f"settings-{number}", x="1"), deployment(f"server-{number}")]
-        for item in objects:
-            item["metadata"]["labels"] = {"app.kubernetes.io/instance": f"run-{number}"}
+        for each in objects:
+            each["metadata"]["labels"] = {"app.kubernetes.io/instance": f"run-{number}"}
         (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
         (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
         command = [*running.COMMAND, "deploy", str(folder), "--kubeconfig", str(config), "--no-wait"]

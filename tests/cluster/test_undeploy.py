@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cluster.wanted import WHEN, claim, config_map, deployment, item, prepared, secret
 from controlplane.api import Api, Object, wait
 from packyard.cluster import record as records
@@ -60,6 +62,18 @@ def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
     removal = found(client, "first")
     assert undeploy.delete(client, removal, claims=True) == []
     assert {"ConfigMap a", "ConfigMap b"} <= names(cluster, namespace)
+
+
+def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    role = item("rbac.authorization.k8s.io/v1", "ClusterRole", namespace, rules=[])
+    made(client, "first", role, config_map("a", x="1"))
+    other = replace(client, namespace=cluster.create_namespace("restricted"))
+    records.create(other, records.read_last(client, "first"), [])
+    assert found(other, "first").objects == []
+    assert "ClusterRole" in [each.kind for each in found(client, "first").objects]
+    cluster.delete(role).expect_done()
 
 
 def test_claims_stay_and_let_go_of_the_run(client: Kubectl, cluster: Api, namespace: str) -> None:

@@ -41,15 +41,24 @@ def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
-    item = _configuration(api, namespace, resources, f"https://127.0.0.1:{server.server_port}")
     try:
-        api.create(item).expect_done()
-        yield
+        with registered(api, namespace, resources, server.server_port):
+            yield
     finally:
-        api.delete(item).expect_done()
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def registered(api: Api, namespace: str, resources: Sequence[str], port: int) -> Iterator[None]:
+    """Have the server ask whatever listens at a port, or nothing, as long as the block runs."""
+    item = _configuration(api, namespace, resources, f"https://127.0.0.1:{port}")
+    api.create(item).expect_done()
+    try:
+        yield
+    finally:
+        api.delete(item).expect_done()
 
 
 def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str) -> Object:
