@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -180,6 +181,30 @@ def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_off
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
     assert inside(*remove[1:]).returncode == 0
     assert names(cluster, namespace) == []
+
+
+def test_a_secret_of_the_command_line_is_not_repeated(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    setter = {"x-k8s-cli": {"setter": {"name": "DB_PASSWORD", "value": "old"}}}
+    definitions = {"io.k8s.cli.setters.DB_PASSWORD": setter}
+    krmfile = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile", "openAPI": {"definitions": definitions}}
+    (directory / "Krmfile").write_text(json.dumps(krmfile))
+    with (directory / "objects.yaml").open("a") as file:
+        file.write("\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: key}\nstringData:\n")
+        file.write('  password: old # {"$openapi":"DB_PASSWORD"}\n')
+    with webhooks.asked(cluster, namespace, ["jobs"], lambda request: "" if request["dryRun"] else "not now"):
+        done = inside("deploy", directory, "DB_PASSWORD=hunter2", "--kubeconfig", config, "--no-wait")
+    assert "'DB_PASSWORD=…'" in done.stderr
+    assert "hunter2" not in done.stderr + done.stdout
+    (record,) = records.read_all(client_of(config), RUN)[RUN]
+    assert record.values == {}
+    (stored,) = (each for each in cluster.list("v1", "Secret", namespace))
+    assert stored["data"] == {"password": "aHVudGVyMg=="}
+
+
+def client_of(config: Path) -> Kubectl:
+    return kubectls.find(os.environ["PATH"], kubeconfig=str(config))
 
 
 def offers(said: str, what: str) -> list[list[str]]:

@@ -14,7 +14,7 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cluster import kubectl
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.prepared import Prepared, prepare
+from packyard.cluster.prepared import Prepared, is_secret, prepare
 from packyard.cluster.status import RoleStatus
 from packyard.errors import UnavailableError, UsageError
 from packyard.files.tree import Tree
@@ -80,7 +80,7 @@ def counted(role: RoleStatus) -> str:
 
 
 def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
-    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words."""
+    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown."""
     directory, rest = directories.split(words, "", lambda _: ())
     values: dict[str, list[str]] = {}
     for word in rest:
@@ -89,7 +89,8 @@ def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
             raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
         values.setdefault(name, []).append(text)
     state.tell_pending(Tree(directory))
-    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *rest]
+    words_shown = [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in rest]
+    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *words_shown]
 
 
 def command(found: Kubectl, arguments: argparse.Namespace, *words: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from packyard.cluster.record import RunRecord
+from packyard.cluster.record import RunRecord, public
 from packyard.cluster.run import Object, Reference
 from packyard.errors import ConflictError, Problem, shown
 from packyard.kubernetes import updates
@@ -26,7 +26,7 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
         f"{reference}: {text}"
         for reference, item in objects.items()
         if reference in before
-        for text in _fixed(reference, before[reference], item, beside_run=beside_run)
+        for text in _fixed(reference, before[reference], public(item), beside_run=beside_run)
     ]
     if found:
         more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []

@@ -71,10 +71,15 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         version=manifest.version if manifest else "",
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
         use_case=os.path.relpath(os.path.realpath(directory), root) if manifest else "",
-        values={each.name: each.shown for each in setters if each.is_set and not _SECRET.search(each.name)},
+        values={each.name: each.shown for each in setters if each.is_set and not is_secret(each.name)},
         options=options,
         setters=frozenset(each.name for each in setters),
     )
+
+
+def is_secret(setter: str) -> bool:
+    """Say whether the value of a setter is for nobody else to see, by its name."""
+    return _SECRET.search(setter) is not None
 
 
 @contextmanager
