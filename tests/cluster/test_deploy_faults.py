@@ -26,6 +26,7 @@ from packyard.cluster import kubectl as kubectls
 from packyard.cluster import record as records
 from packyard.cluster import undeploy
 from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.run import LABEL
 from packyard.errors import ConflictError
 from running import inside
 
@@ -325,6 +326,20 @@ def test_a_run_of_somebody_else_is_only_deleted_on_demand(
     assert "nothing is deleted (--yes deletes without asking)" in done.stderr
     assert inside("undeploy", "first", "--yes", "--kubeconfig", config).returncode == 0
     assert names(cluster, namespace) == []
+
+
+def test_a_record_that_cannot_be_read_keeps_no_other_run(
+    client: Kubectl, cluster: Api, namespace: str, config: Path
+) -> None:
+    made(client, config_map(x="1"))
+    broken = config_map("packyard.broken.1", run="{}")
+    broken["metadata"]["labels"] = {LABEL: "broken", records.NUMBER: "1"}
+    cluster.create(broken, namespace).expect_done()
+    assert inside("undeploy", "broken", "--kubeconfig", config).returncode == 1
+    done = inside("undeploy", "--all", "--yes", "--kubeconfig", config)
+    assert done.returncode == 0
+    assert "packyard.broken.1" in done.stderr
+    assert names(cluster, namespace) == ["packyard.broken.1"]
 
 
 def test_a_token_that_has_expired(cluster: Api, namespace: str, directory: Path, config: Path) -> None:

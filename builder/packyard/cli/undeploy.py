@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
     """Return the records of the runs that the arguments name."""
     one = arguments.runs[0] if len(set(arguments.runs)) == 1 else ""
-    known = records.read_all(found, one)
+    known = records.read_all(found, one, None if one else lambda error: output.note(f"{error}; it is left"))
     if arguments.runs:
         if missing := [name for name in arguments.runs if name not in known]:
             known = known or records.read_all(found)
