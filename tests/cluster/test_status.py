@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from cluster import made
-from controlplane import people
+from controlplane import people, webhooks
 from controlplane.api import Api, wait
 from packyard.cluster import kubectl, status
 from packyard.cluster import record as records
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.run import Object
+from packyard.cluster.run import LABEL, Object
 from packyard.cluster.status import RunStatus
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -127,7 +127,7 @@ def test_an_object_that_is_gone_makes_a_run_incomplete(client: Kubectl, cluster:
 
 
 def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, namespace: str) -> None:
-    """By quota, by the level of Pod Security and by an account that is not there, of each kind of owner."""
+    """By quota, Pod Security, a webhook, and an account that is not there, of each kind of owner."""
     hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "of-team"}}
     cluster.create({**hard, "spec": {"hard": {"requests.cpu": "1"}}}, namespace).expect_done()
     wait(lambda: [] if cluster.read(hard, namespace).expect_done().get("status", {}).get("hard") else ["no quota"])
@@ -153,9 +153,16 @@ def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, nam
         "stranger": (stranger, "its pods are not made: error looking up service account"),
         "wide": (wide, beyond),
         "jobs": (set_of_jobs, beyond),
+        "vetoed": (made.job("vetoed", "run", small), "its pods are refused by webhook "),
     }
-    made.put(client, {run: [item] for run, (item, _) in starts.items()})
-    wait(lambda: [f"{each}" for each in look(client) if not each.reason.startswith(starts[each.run][1])])
+    with webhooks.asked(cluster, namespace, ["pods"], veto):
+        made.put(client, {run: [item] for run, (item, _) in starts.items()})
+        wait(lambda: [f"{each}" for each in look(client) if not each.reason.startswith(starts[each.run][1])])
+        assert {each.reason.endswith(": not today") for each in look(client) if each.run == "vetoed"} == {True}
+
+
+def veto(request: Object) -> str:
+    return "not today" if request["object"]["metadata"].get("labels", {}).get(LABEL) == "vetoed" else ""
 
 
 def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, namespace: str, tmp_path: Path) -> None:
