@@ -30,6 +30,8 @@ _OF_A_CLAIM = re.compile(
 _SEEN_LATE = re.compile(r'^worker pod created failed: pods "\S+" already exists$')
 #: As many as an object makes of one template here at most.
 _PODS = 8
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_AMOUNTS = ("requests", "limits")
 _INSTANCE = "app.kubernetes.io/instance"
 
 
@@ -135,6 +137,8 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
             api.create(account, namespace).expect_done()
     for item in ephemeral(objects):
         api.create(item).expect_done()
+    for name in {item["metadata"].get("labels", {}).get(_QUEUE) for item in objects} - {None}:
+        open_queue(api, namespace, name, objects)
     wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
     selectors = [pod["spec"].get("nodeSelector", {}) for _, pod in as_pods(objects)]
     apart = [item for item in objects if any(_requires(pod, "podAntiAffinity") for _, pod in as_pods([item]))]
@@ -143,6 +147,22 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
         for each_number in range(alike):
             name = f"{namespace}-{number}-{each_number}"
             add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
+
+
+def open_queue(api: Api, namespace: str, name: str, objects: list[Object]) -> None:
+    """Have Kueue admit whatever names a queue of a namespace."""
+    containers = [container for _, pod in as_pods(objects) for container in pod["spec"]["containers"]]
+    amounts = [container.get("resources", {}).get(field, {}) for container in containers for field in _AMOUNTS]
+    covered = sorted({resource for each in amounts for resource in each})
+    flavor = {"name": namespace, "resources": [{"name": each, "nominalQuota": "1P"} for each in covered]}
+    group = {"coveredResources": covered, "flavors": [flavor]}
+    for kind, own, spec in (
+        ("ResourceFlavor", namespace, {}),
+        ("ClusterQueue", namespace, {"namespaceSelector": {}, "resourceGroups": [group]}),
+        ("LocalQueue", name, {"clusterQueue": namespace}),
+    ):
+        item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": own}, "spec": spec}
+        api.create(item, namespace).expect_done()
 
 
 def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
