@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 
 from catalogue import test_runs
-from controlplane import fates
+from controlplane import fates, people
 from controlplane.api import Api, Object, wait
 from packyard.cli import probing
+from packyard.cluster import kubectl
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared, prepare
 from packyard.cluster.probe import jobs, result
 from packyard.cluster.run import LABEL
+from packyard.errors import UnavailableError
 from packyard.kubernetes import pods
 from running import COMMAND, environment
 
@@ -112,6 +114,18 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
     assert found.severity == "error"
     assert expected in found.message
     wait(left)
+
+
+def test_who_may_not_create_a_probe_hears_of_that_first(
+    prepared: Prepared, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
+    user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
+    with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
+        probing.run(user, prepared, seconds=1)
+    said = capsys.readouterr().err
+    assert "could not be deleted" in said
+    assert "delete configmap,job,serviceaccount --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
 
 
 def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Callable[[str], Path]) -> None:

@@ -15,7 +15,9 @@ from packyard.cluster.doctor.finding import Finding, unknown
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared
 from packyard.cluster.probe import jobs, result
+from packyard.cluster.probe.jobs import Probe
 from packyard.cluster.probe.result import Seen
+from packyard.errors import PackyardError
 
 _PAUSE = 1.0  # seconds between two looks at its pods
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
@@ -51,7 +53,7 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
     try:
         jobs.create(found, probe)
-        while not (seen := result.look(found, probe)).is_over and time.monotonic() < end:
+        while not (seen := clusters.patiently(lambda: result.look(found, probe))).is_over and time.monotonic() < end:
             waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
             told, before = waiting, told
             if told != before:
@@ -59,8 +61,16 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
             time.sleep(_PAUSE)
         return result.conclude(found, probe, seen, now())
     finally:
+        _delete(found, probe)
+
+
+def _delete(found: Kubectl, probe: Probe) -> None:
+    """Delete a probe; where that fails, say so beside what was found or went wrong before."""
+    try:
         with _undisturbed():
             jobs.delete(found, probe)
+    except PackyardError as error:
+        output.refusal(error)
 
 
 @contextmanager

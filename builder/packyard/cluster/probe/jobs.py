@@ -108,7 +108,7 @@ def _pod(pod: Pod[Any]) -> Object:
 
 def _container(name: str, called: str, container: Object, checks: Sequence[Check]) -> Object:
     """Return a container that runs the script; variables in what it looks for are left to the kubelet."""
-    script = files("packyard.cluster.probe").joinpath("probe.sh").read_text("utf-8").replace("$(", "$$(")
+    script = files("packyard.cluster.probe").joinpath("probe.sh").read_text("utf-8")
     return {
         **{field: container[field] for field in _OF_CONTAINER if field in container},
         "name": called,
