@@ -1,7 +1,4 @@
-"""`packyard doctor` of a use case, and its own calls of kubectl one after the other.
-
-bench_doctor.py KUBECONFIG NAMESPACE DIR RUNS
-"""
+"""`packyard doctor` of a use case, and its own calls of kubectl one after the other; see `make bench`."""
 
 from __future__ import annotations
 
@@ -12,15 +9,22 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import real
+from controlplane.api import Api
 from measuring import compare, process, void
-from packyard.cluster import doctor, kubectl
+from packyard.build.assemble import assemble
+from packyard.cluster import doctor
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import prepare
+from packyard.source import workspace
 
-PACKYARD = Path(sys.executable).with_name("packyard")
+_PACKYARD = Path(sys.executable).with_name("packyard")
+_NAME, _USE_CASE = "mnist-fp32-training-k8s", "quickstart/mlops/first-run/none"
+_AMOUNTS = {"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "110"}
+_NODES = 50
 #: Calls kubectl, and writes down with which words and what on standard input.
 _RECORDING = """\
 #!{python}
@@ -32,20 +36,31 @@ sys.exit(subprocess.run([{kubectl!r}, *sys.argv[1:]], input=data).returncode)
 """
 
 
-def measure(kubeconfig: Path, namespace: str, directory: Path, runs: int) -> None:
-    """Print the lines of the table; what DIR requires is set."""
-    client = kubectl.find(os.environ["PATH"], kubeconfig=str(kubeconfig), namespace=namespace)
+def measure(api: Api, client: Kubectl, folder: Path, runs: int) -> None:
+    """Print the lines of the table, in a cluster with some nodes."""
+    for number in range(_NODES):
+        _add_node(api, f"node-{number}")
+    directory = assemble(workspace.read(real.REPOSITORY), _NAME, "1.0.0").unpack(folder) / _USE_CASE
     ready = prepare(directory, {}, path=os.environ["PATH"])
-    calls = _calls(client, lambda recording: void(doctor.examine(recording, ready)))
+    whole = _calls(client, lambda recording: void(doctor.examine(recording, ready)))
     quick = _calls(client, lambda recording: void(doctor.quick(recording, ready)))
-    flags = ("--kubeconfig", kubeconfig, "-n", namespace, "-q")
-    for what, ours, theirs in (
-        ("packyard doctor, the whole process", process(PACKYARD, "doctor", directory, *flags), calls),
-        ("the library's part of it", lambda: void(doctor.examine(client, ready)), calls),
+    verb = process(_PACKYARD, "doctor", directory, *client.flags, f"--namespace={client.namespace}", "-q")
+    for what, ours, calls in (
+        ("packyard doctor", verb, whole),
+        ("the same without rendering", lambda: void(doctor.examine(client, ready)), whole),
         ("its quick part", lambda: void(doctor.quick(client, ready)), quick),
     ):
-        named = f"{what}; {len(theirs)} calls of kubectl"
-        compare(named, ours, lambda made=theirs: _repeat(client, made), goal="2 x the time", runs=runs)
+        named = f"{what}, {len(calls)} calls by kubectl"
+        compare(named, ours, partial(_repeat, client, calls), goal="2 x the time", runs=runs)
+
+
+def _add_node(api: Api, name: str) -> None:
+    """Add a node that is ready, on an API server where nothing acts."""
+    labels = {"kubernetes.io/os": "linux", "kubernetes.io/hostname": name}
+    status = {"capacity": _AMOUNTS, "allocatable": _AMOUNTS, "conditions": [{"type": "Ready", "status": "True"}]}
+    item = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
+    api.create(item).expect_done()
+    api.merge({**item, "spec": {"taints": None}}).expect_done()
 
 
 def _calls(client: Kubectl, look: Callable[[Kubectl], None]) -> list[tuple[list[str], str]]:
@@ -61,8 +76,3 @@ def _calls(client: Kubectl, look: Callable[[Kubectl], None]) -> list[tuple[list[
 def _repeat(client: Kubectl, calls: list[tuple[list[str], str]]) -> None:
     for words, data in calls:
         subprocess.run([client.program, *words], input=data.encode(), capture_output=True)
-
-
-if __name__ == "__main__":
-    real.program("kubectl")
-    measure(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))

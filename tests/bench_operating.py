@@ -1,4 +1,4 @@
-"""What `packyard status` of 200 runs takes, against kubectl reading the same; see `make bench`."""
+"""What `packyard status` of 200 runs and `packyard doctor` take, against kubectl reading the same; see `make bench`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import bench_doctor
 import measuring
 from cluster import made
 from controlplane import shared
@@ -41,6 +42,7 @@ def measure(folder: Path, runs: int) -> None:
         compare = partial(measuring.compare, runs=runs)
         compare(f"packyard status, {_RUNS} runs, its calls by kubectl", process(_PACKYARD, "status", *flags),
                 process("sh", "-c", script), goal="2 x the time")  # fmt: skip
+        bench_doctor.measure(api, client, folder, runs)
 
 
 if __name__ == "__main__":

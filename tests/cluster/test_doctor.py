@@ -173,6 +173,7 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
     assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 6
 
 
+@pytest.mark.slow
 def test_the_quick_part_is_at_most_three_calls_and_one_for_a_second_secret() -> None:
     for package in PACKAGES:
         for use_case in package.use_cases:
@@ -229,6 +230,7 @@ SAID = """
 """
 
 
+@pytest.mark.slow
 def test_fields_of_any_type_are_no_bug() -> None:
     """In objects, of which anything may be left to be set, and in what a cluster says: each field has a turn."""
     said, odd = read(SAID), cycle(["", 5, [""], {"name": 5}, None])
