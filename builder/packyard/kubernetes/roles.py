@@ -28,7 +28,7 @@ _OUTER = "jobset.sigs.k8s.io/job-index"
 _REPLICA = "training.kubeflow.org/replica-index"
 #: The labels of a kind's pods: with the name of the object, the role and the index.
 _LABELS: Mapping[Kind, tuple[str, str, str]] = {
-    (BATCH, "Job"): ("batch.kubernetes.io/job-name", "", _INDEX),
+    (BATCH, "Job"): ("job-name", "", _INDEX),
     (KUBEFLOW, "MPIJob"): (_OPERATOR[0], "training.kubeflow.org/job-role", _REPLICA),
     **dict.fromkeys(of(KUBEFLOW, "PyTorchJob", "TFJob"), (*_OPERATOR, _REPLICA)),
     (JOBSET, "JobSet"): (*_JOBSET, _INDEX),
@@ -148,7 +148,8 @@ def own_name(item: Object, run: str) -> str:
 def of_pod(pod: Object, item: Object, known: Sequence[Role]) -> tuple[str, int | None] | None:
     """Return the role and the index of a pod in a workload with these roles; None if it is a pod of another one."""
     kind, name = kind_of(item), name_of(item)
-    labels = mapping(mapping(pod.get("metadata")).get("labels"))
+    metadata = mapping(pod.get("metadata"))
+    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
     if kind == (CORE, "Pod"):
         return (known[0].name, None) if name_of(pod) == name else None
     if kind in _OWNERS:
@@ -161,7 +162,7 @@ def of_pod(pod: Object, item: Object, known: Sequence[Role]) -> tuple[str, int |
     if kind == (ARGO, "Workflow"):
         return _step(pod), None
     role = text(labels.get(of_role)) if of_role else known[0].name
-    index = _number(labels.get(of_index))
+    index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
     per_job = next((each.per_job for each in known if each.name == role), 0)
     outer = _number(labels.get(_OUTER)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
