@@ -266,7 +266,7 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         "tolerates": on("taint", **tolerating),
     }
     assert told(examine(client, [deployed(name, spec) for name, spec in faults.items()])) == [
-        "error: Deployment cordoned: none of the 1 nodes that it may run on is ready",
+        "error: Deployment cordoned: no node that it may run on is ready and takes pods",
         "error: Deployment few-gpus: each pod asks for 8 nvidia.com/gpu (the largest node has 2 nvidia.com/gpu)",
         f"error: Deployment labels: none of {len(operated.list('v1', 'Node'))} nodes has the labels that it asks for:"
         f" pool={namespace}-nowhere",
@@ -320,7 +320,7 @@ spec: {hard: {pods: "3", requests.cpu: "1", limits.memory: 1Gi, count/deployment
 apiVersion: v1
 kind: ResourceQuota
 metadata: {name: large}
-spec: {hard: {pods: "30", requests.cpu: "100", count/jobs.batch: "0"}}
+spec: {hard: {pods: "30", requests.cpu: "100", count/jobs.batch: "0", count/serviceaccounts: "0"}}
 ---
 apiVersion: v1
 kind: LimitRange

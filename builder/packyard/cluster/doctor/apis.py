@@ -29,11 +29,11 @@ def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     for version, kind in _kinds(objects) if facts.groups else ():
         group, _, number = version.rpartition("/")
         about = f"{kind} of {version}"
-        served = facts.groups.get(group, ())
-        if not group or (number in served and kind in facts.apis.get(version, (kind,))):
+        versions = facts.groups.get(group, ())
+        if not group or (number in versions and kind in facts.apis.get(version, (kind,))):
             yield passed(_CHECK, about)
             continue
-        others = [each for each in served if each != number]
+        others = [each for each in versions if each != number]
         message = f"is not served, only {group}/{', '.join(others)}" if others else "is not known to the cluster"
         operator = operators.of(groups.definition(version, kind))
         yield error(

@@ -43,11 +43,8 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
             continue
         hard, used = amounts(spec.get("hard")), amounts(mapping(quota.get("status")).get("used"))
-        over = [
-            _over(each, needs, used, hard)
-            for each in sorted(hard)
-            if used.get(each, 0) + needs.get(each, 0) > hard[each]
-        ]
+        full = (name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name])
+        over = [_over(name, needs, used, hard) for name in full]
         if over:
             yield error(_CHECK, about, f"has no room: {'; '.join(over)}", why=_WHY, fix=fix)
         unsaid = sorted(_unsaid(moments, default, hard))

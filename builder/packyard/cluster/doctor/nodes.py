@@ -86,7 +86,7 @@ def _lack(each: PodSet, nodes: Sequence[_Node]) -> Finding | None:
         return error(_CHECK, each.who, message, why="its pods stay Pending", fix="kubectl get nodes --show-labels")
     ready = [node for node in labelled if _is_ready(node.item)]
     if not ready:
-        message = f"none of the {len(labelled)} nodes that it may run on is ready"
+        message = "no node that it may run on is ready and takes pods"
         return error(_CHECK, each.who, message, why="its pods stay Pending", fix="kubectl get nodes")
     open_nodes = [node for node in ready if not selection.intolerable(spec, node.item)]
     if not open_nodes:
