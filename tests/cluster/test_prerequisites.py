@@ -45,19 +45,24 @@ STATES = {
     "newer, from a mirror": ([DEFINITION], [deployment("mirror.example/x/jobset:v0.10.1")], "passed", "0.10.1 runs"),
     "no kinds": ([], [deployment(RELEASE)], "error", "is missing: there is no CustomResourceDefinition jobsets.jobset"),
     "nobody": ([DEFINITION], [], "warning", "no Deployment of this cluster runs it"),
-    "too old": ([DEFINITION], [deployment("registry.k8s.io/jobset/jobset:v0.7.1")], "error", "0.7.1 is too old"),
+    "too old": ([DEFINITION], [deployment("registry.k8s.io/jobset/jobset:v0.7.1")], "error", "v0.7.1: is too old"),
     "not alive": (
         [DEFINITION],
         [deployment(RELEASE, 0)],
         "error",
-        "in namespace jobset-system has no pod that is ready",
+        "v0.8.0: no pod of Deployment jobset-system/jobset-controller-manager is ready",
     ),
-    "one of two": ([DEFINITION], [deployment(RELEASE), deployment(RELEASE, 0)], "error", "has no pod that is ready"),
+    "one of two": (
+        [DEFINITION],
+        [deployment(RELEASE), deployment(RELEASE, 0)],
+        "error",
+        "v0.8.0: no pod of Deployment jobset-system/",
+    ),
     "no version": (
         [DEFINITION],
         [deployment("x.example/jobset:main")],
         "unknown",
-        "version of Deployment jobset-contr",
+        "main: the image of Deployment jobset-system/jobset-controller-manager does not tell",
     ),
 }
 

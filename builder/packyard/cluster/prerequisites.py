@@ -107,6 +107,7 @@ def _operated(item: Prerequisite, known: Facts) -> Iterator[Finding]:
             yield warning(_CHECK, item.name, "its kinds are there, and no Deployment of this cluster runs it")
         for each in running:
             found = apis.judge(item.operator, each)
-            yield replace(found, message=f"{each.version} {found.message or 'runs'}".strip())
+            message = f": {found.message}" if found.message else " runs"
+            yield replace(found, message=f"{each.version or 'its version'}{message}")
     elif item.operator is None and item.requirements[0].kind == _DEFINITION:
         yield unknown(_CHECK, item.name, "is there; who acts on it is not known to packyard")
