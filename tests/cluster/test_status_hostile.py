@@ -98,21 +98,3 @@ def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:
 def test_the_places_of_the_world_are_found() -> None:
     assert len([place for place in places([OBJECTS, EVENTS]) if len(place) > 2]) > 100
     assert key_of(Reference("batch/v1", "Job", "", "a")) == ("batch", "Job", "a")
-
-
-def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:
-    cluster = {**made.job("run", "run"), "apiVersion": "ray.io/v1", "kind": "RayJob"}
-    cluster["spec"] = {"rayClusterSpec": {"headGroupSpec": {"template": made.template("run")}}}
-    record = made.record("run", [cluster], "ns")
-    for phases, state in (
-        ((), "starting"),
-        (("Running", "Succeeded"), "starting"),
-        (("Succeeded", "Succeeded"), "succeeded"),
-        (("Failed", "Succeeded"), "failed"),
-    ):
-        pods = [pod(str(number), {}) for number in range(len(phases))]
-        for each, phase in zip(pods, phases, strict=True):
-            each["status"] = {"phase": phase}
-        objects = {(*roles.kind_of(item), roles.name_of(item)): item for item in (cluster, *pods)}
-        (found,) = status.judge([record], Seen({"run": objects}, frozenset()), list)
-        assert (found.state, len(found.pods)) == (state, len(phases))
