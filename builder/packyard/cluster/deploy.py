@@ -56,6 +56,12 @@ class Plan:
         return [each for each in self.objects if each.namespace in absent or self.late(each)]
 
     @property
+    def seen(self) -> list[Object]:
+        """The objects that a dry run can judge."""
+        unseen = set(self.unseen)
+        return [item for each, item in self.objects.items() if each not in unseen]
+
+    @property
     def namespaces(self) -> list[Object]:
         """The namespaces of the run that are not there; nothing can be asked of objects in them before."""
         return [self.objects[each] for each in self.absent if each.group_kind == _NAMESPACE]
@@ -156,14 +162,12 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None) -> Sequ
 
 def difference(kubectl: Kubectl, made: Plan) -> bytes:
     """Return as a unified diff what carrying out a plan would change on the cluster, but for what it cannot see."""
-    seen = [item for each, item in made.objects.items() if each not in made.unseen]
-    return applying.difference(kubectl, made.record.run, seen, force=made.force) if seen else b""
+    return applying.difference(kubectl, made.record.run, made.seen, force=made.force) if made.seen else b""
 
 
 def _admitted(kubectl: Kubectl, made: Plan) -> list[str]:
     """Have the server judge all objects that it can, and return its warnings."""
-    seen = [item for each, item in made.objects.items() if each not in made.unseen]
-    return applying.apply(kubectl, made.record.run, seen, force=made.force, dry_run=True)
+    return applying.apply(kubectl, made.record.run, made.seen, force=made.force, dry_run=True)
 
 
 def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, force: bool) -> None:
