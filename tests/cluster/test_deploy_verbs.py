@@ -84,7 +84,7 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     assert told[0] == f"context test, namespace {namespace}"
     assert told[-2:] == [
         f"run {RUN}: 4 objects applied, recorded as 1",
-        f"packyard logs {RUN} -n {namespace} prints what it says",
+        f"packyard logs {RUN} -n {namespace} prints its log",
     ]
     again = run("deploy", "first-run/none")
     assert re.search("4 objects applied, as deployed at .*, record 1", again.stderr)

@@ -146,7 +146,7 @@ def test_following_waits_for_the_start_and_ends_with_the_run(
         assert process.stdout.readline() == "once more\n"
         settle(cluster, namespace, "one", "fail")
         assert (process.wait(), process.stdout.read()) == (1, "")
-        assert process.stderr.read().endswith("run one is failed: exit code 7\n")
+        assert process.stderr.read().endswith("run one has failed: exit code 7\n")
 
 
 def test_following_goes_on_with_the_pod_that_takes_the_place(

@@ -18,7 +18,7 @@ from packyard.errors import PackyardError, Problem, UnavailableError
 from packyard.kubernetes.outcome import SUCCEEDED
 
 _PAUSE = 1.0  # seconds between two looks at a run
-_SHOWS = {"logs": "prints what it says", "status": "shows what it does"}
+_SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +124,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
 
 def _words(seen: RunStatus) -> str:
     roles = ", ".join(map(clusters.counted, seen.roles))
-    return f"{seen.run} is {seen.state}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
+    return f"{seen.run} {seen.said}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
 
 
 def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None, another: str) -> int:
@@ -136,7 +136,7 @@ def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: R
     what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
     output.note(f"run {record.run}: {output.counted(len(made.objects), 'object')} applied, {what} {record.number}")
     if seen and seen.state not in (status.RUNNING, SUCCEEDED):
-        late = "is not running yet" if seen.state == status.STARTING else f"is {seen.state}"
+        late = "is not running yet" if seen.state == status.STARTING else seen.said
         problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
         raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
     if seen and seen.roles and seen.state == SUCCEEDED and not made.is_new:

@@ -81,6 +81,11 @@ class RunStatus:
     when: str
 
     @property
+    def said(self) -> str:
+        """The state, for behind the name of the run: ``is running``, ``has failed``."""
+        return f"has {self.state}" if self.state in (SUCCEEDED, FAILED) else f"is {self.state}"
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing more happens by itself."""
         return self.state in (SUCCEEDED, FAILED) or (
