@@ -193,5 +193,5 @@ def test_whoever_interrupts_a_probe_leaves_nothing(
     for _ in range(3):
         os.killpg(process.pid, sent)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    assert process.returncode in (130, -sent), said  # the last one may meet a process that has tidied up, and ends
     wait(left)

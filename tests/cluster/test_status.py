@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
     "large": (
         [made.job("large", "run", LARGE)],
         "starting",
-        "no node fits: of 1, 1 have too little cpu",
+        "no node fits: of … have too little cpu",
         [("training", 1, 0, 0, 0)],
     ),
     "greedy": (
@@ -109,7 +110,7 @@ def expected(each: RunStatus) -> object:
 
 def said(each: RunStatus) -> object:
     roles = [(role.name, role.wanted, role.ready, role.done, role.failed) for role in each.roles]
-    return each.state, each.reason, roles
+    return each.state, re.sub(r"of \d+, .*have", "of … have", each.reason), roles  # other tests have nodes there
 
 
 def look(client: Kubectl) -> list[RunStatus]:

@@ -215,7 +215,9 @@ def test_a_queue_runs_as_much_at_a_time_as_its_quota_allows(cluster: Api) -> Non
     queues.submit(pytorch_job("two"))  # asks for twice the quota
 
     def left() -> list[str]:
-        found = [each["message"] for item in queues.workloads() for each in item["status"].get("conditions", ())]
+        found = [
+            each["message"] for item in queues.workloads() for each in item.get("status", {}).get("conditions", ())
+        ]
         return [] if any("insufficient quota for cpu" in each for each in found) else found or ["no Workload"]
 
     wait(left)

@@ -83,9 +83,9 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     go_mod = (real.REPOSITORY / "tests/tools/manifests/go.mod").read_text()
     content = {}
     for name, url in RELEASES.items():
-        (version,) = re.findall(rf"/{name}(?:/v\d+)? (\S+)$", go_mod, re.MULTILINE)
+        *_, version = re.findall(rf"/{name}(?:/v\d+)? (\S+)$", go_mod, re.MULTILINE)  # as the last line replaces it
         content[url.format(version)] = (releases_dir / f"{name}.yaml").read_bytes()
-    (version,) = re.findall(r"/trainer/v\d+ v(\S+)$", go_mod, re.MULTILINE)
+    *_, version = re.findall(r"/trainer/v\d+ v(\S+)$", go_mod, re.MULTILINE)
     content[SOURCES.format(version)] = archived(releases_dir / "trainer", f"trainer-{version}/manifests")
     plane = tmp_path / "plane"
     brought: dict[str, set[str]] = {}

@@ -9,7 +9,6 @@ The exit code is that of the command.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
 
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace, command: Sequence[str] = ()) -> int:
         output.json_result([{**document, "code": done.code, "text": text, "errors": done.said}])
         return done.code
     output.note(f"in pod {pod.name}, container {container}")
-    terminal = ["--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+    terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []
     return found.attach("exec", "--stdin", *terminal, *words)
 
 

@@ -58,4 +58,5 @@ def container(pod: PodStatus, name: str) -> str:
 def title(pod: PodStatus, among: Sequence[PodStatus]) -> str:
     """Return what a pod is called in its run: its role, and its index where the role has several."""
     several = sum(each.role == pod.role for each in among) > 1 or pod.index
-    return f"{pod.role} {pod.index}" if several else pod.role
+    role = pod.role or pod.name
+    return f"{role} {pod.index}" if several else role
