@@ -1,7 +1,8 @@
-"""What `packyard status` of 200 runs and `packyard doctor` take, against kubectl reading the same; see `make bench`."""
+"""What `packyard status` of 200 runs, `deploy` and `doctor` take, against kubectl doing the same; see `make bench`."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
@@ -14,11 +15,13 @@ from controlplane import shared
 from controlplane.api import Api
 from measuring import process
 from packyard.cluster import kubectl
+from packyard.cluster.apply import apply
+from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import NUMBER
-from packyard.cluster.run import LABEL
+from packyard.cluster.run import LABEL, labelled
 
 _PACKYARD = Path(sys.executable).with_name("packyard")
-_RUNS = 200
+_RUNS, _OBJECTS = 200, 20
 
 
 def measure(folder: Path, runs: int) -> None:
@@ -42,7 +45,23 @@ def measure(folder: Path, runs: int) -> None:
         compare = partial(measuring.compare, runs=runs)
         compare(f"packyard status, {_RUNS} runs, its calls by kubectl", process(_PACKYARD, "status", *flags),
                 process("sh", "-c", script), goal="2 x the time")  # fmt: skip
+        _apply(client, folder, runs)
         bench_doctor.measure(api, client, folder, runs)
+
+
+def _apply(client: Kubectl, folder: Path, runs: int) -> None:
+    """Apply the objects of a run as `packyard deploy` does, once it has asked all that can refuse them."""
+    ours = labelled([made.job(f"ours-{number}", "run") for number in range(_OBJECTS)], "ours", client.namespace)
+    theirs = folder / "theirs.json"
+    items = [made.job(f"theirs-{number}", "run") for number in range(_OBJECTS)]
+    theirs.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    measuring.compare(
+        f"deploy applies {_OBJECTS} Jobs, kubectl apply",
+        lambda: measuring.void(apply(client, "ours", ours)),
+        process(*client.words("apply", f"--filename={theirs}")),
+        goal="1.5 x the time",
+        runs=runs,
+    )
 
 
 if __name__ == "__main__":

@@ -66,10 +66,27 @@ def described(folder: Path, hint: str = "name the top directory of one") -> tupl
         raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
 
 
+def _fetched(data: bytes) -> Bundle | None:
+    """Return the bundle with this packyard.json, if it was fetched once and is still kept."""
+    from packyard.cli.channels import bundle_cache
+
+    folder = state.cache_dir()
+    for kept in bundle_cache(folder).entries() if folder else ():
+        try:
+            found = read(kept.file)
+        except PackyardError as error:  # what is damaged was not it
+            output.detail(f"{kept.file}: {error}")
+            continue
+        if found.manifest.to_bytes() == data:
+            return found
+    return None
+
+
 def origin(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
     """Return the bundle that an untarred package came from: a file, or the one that has the package's packyard.json.
 
-    ``hint`` is for a folder that has none.
+    That is looked for in the channel, then among the bundles that were fetched and are kept. ``hint`` is for a folder
+    that has none.
     """
     if file is not None:
         return read(Path(file))
@@ -79,9 +96,13 @@ def origin(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundl
     try:
         found = find(Reference(name=known.name, version=known.version), flag)
     except PackyardError as error:
+        if fetched := _fetched(data):
+            return fetched
         message = f"{name}, which it came from, cannot be had"
         raise type(error)(Problem(message, file=str(folder), hint=hint), *error.problems) from error
     if found.manifest.to_bytes() != data:
+        if fetched := _fetched(data):
+            return fetched
         message = f"is not that of {name}: it was edited, or the package came from elsewhere"
         raise InputError(Problem(message, file=str(folder / manifest.FILE), hint=hint))
     return found
