@@ -76,10 +76,10 @@ def _show(found: Kubectl, made: Plan) -> int:
 
 
 def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again: str) -> None:
-    applied: list[Reference] = []
+    applied: set[Reference] = set()
 
     def done(reference: Reference) -> None:
-        applied.append(reference)
+        applied.add(reference)
         _tell(arguments, reference, "applied")
 
     try:

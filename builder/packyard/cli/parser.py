@@ -78,11 +78,19 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
 
 @contextmanager
 def _ended_as_interrupted() -> Iterator[None]:
-    """Take a request to end as Ctrl-C, so that programs that were started and temporary folders go, too."""
+    """Take a request to end as Ctrl-C, so that programs that were started and temporary folders go, too.
+
+    Another request does not disturb what is tidied up after the first.
+    """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:

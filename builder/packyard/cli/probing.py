@@ -51,7 +51,7 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     if not probe.checks:
         return result.conclude(found, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
-    try:
+    with _tidied(found, probe):
         jobs.create(found, probe)
         while not (seen := clusters.patiently(lambda: result.look(found, probe))).is_over and time.monotonic() < end:
             waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
@@ -60,25 +60,40 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
                 output.note(f"probe {probe.name} waits: {told}")
             time.sleep(_PAUSE)
         return result.conclude(found, probe, seen, now())
+
+
+@contextmanager
+def _tidied(found: Kubectl, probe: Probe) -> Iterator[None]:
+    """Delete a probe in the end.
+
+    The first Ctrl-C ends it. No further one ends what tidies up, neither here nor kubectl, which has it from the
+    terminal as well.
+    """
+    asked = (signal.SIGINT, signal.SIGTERM)
+
+    def ignore(*_: object) -> None:
+        for each in asked:
+            signal.signal(each, signal.SIG_IGN)
+
+    def end(*_: object) -> None:
+        ignore()
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, end) for each in asked}
+    try:
+        try:
+            yield
+        finally:
+            ignore()
+            _delete(found, probe)
     finally:
-        _delete(found, probe)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _delete(found: Kubectl, probe: Probe) -> None:
     """Delete a probe; where that fails, say so beside what was found or went wrong before."""
     try:
-        with _undisturbed():
-            jobs.delete(found, probe)
+        jobs.delete(found, probe)
     except PackyardError as error:
         output.refusal(error)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no Ctrl-C end what tidies up: neither here nor kubectl, which has it from the terminal as well."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

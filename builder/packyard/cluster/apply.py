@@ -52,7 +52,8 @@ def apply(
 
     def each(line: str) -> None:
         if line in left:
-            done(left.pop(line))
+            done(left[line])
+            left.pop(line, None)
 
     # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
     words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-", "--output=name"]

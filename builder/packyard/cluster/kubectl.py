@@ -209,8 +209,14 @@ def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
 
 
 def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> None:
+    """Hand on each line; one that Ctrl-C came upon is handed on again, so that none is lost."""
     for line in process.stdout or ():
-        each(line.decode("utf-8", "replace").rstrip("\n"))
+        text = line.decode("utf-8", "replace").rstrip("\n")
+        try:
+            each(text)
+        except KeyboardInterrupt:
+            each(text)
+            raise
 
 
 def _done(code: int, output: bytes, stderr: bytes) -> Done:
