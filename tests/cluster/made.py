@@ -67,6 +67,20 @@ def job_set(name: str, *fates_of: tuple[str, str]) -> Object:
     }
 
 
+def leader_worker_set(name: str, of_leader: str, of_worker: str) -> Object:
+    """Return a LeaderWorkerSet of two groups with two workers each."""
+    made = {role: template(fate) for role, fate in (("leader", of_leader), ("worker", of_worker))}
+    for each in made.values():
+        each["spec"]["restartPolicy"] = "Always"
+    inside = {"size": 3, **{f"{role}Template": each for role, each in made.items()}}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": name},
+        "spec": {"replicas": 2, "leaderWorkerTemplate": inside},
+    }
+
+
 def workflow(name: str, fates_of: Mapping[str, str]) -> Object:
     """Return a Workflow of steps side by side, by their names and fates."""
     steps = [{"name": each, "template": each} for each in fates_of]

@@ -87,6 +87,18 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
         [("ps", 4, 4, 0, 0), ("worker", 4, 4, 0, 0)],
     ),
     "job-set-done": ([made.job_set("job-set-done", ("worker", "complete"))], "succeeded", "", [("worker", 4, 0, 4, 0)]),
+    "groups": (
+        [made.leader_worker_set("groups", "run", "run")],
+        "running",
+        "",
+        [("leader", 2, 2, 0, 0), ("worker", 4, 4, 0, 0)],
+    ),
+    "groups-unpullable": (
+        [made.leader_worker_set("groups-unpullable", "run", "unpullable")],
+        "starting",
+        f"worker 0: {IMAGE} (and 3 more like it)",
+        [("leader", 2, 2, 0, 0), ("worker", 4, 0, 0, 0)],
+    ),
     "parts": (
         [made.job("parts-chief", "run"), made.job("parts-ps", "crash"), made.pod("parts", "run")],
         "starting",

@@ -40,6 +40,17 @@ def test_pods_of_the_jobs_of_a_role_are_counted_through() -> None:
     assert ("Job", "run-worker-2") in roles.made_by(job_set)
 
 
+def test_workers_of_a_leader_are_counted_through_all_groups() -> None:
+    servers = item("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", replicas=2, leaderWorkerTemplate={"size": 4})
+    known = roles.find(servers, "run")
+    assert known == [Role("leader", 2, 2, 1), Role("worker", 6, 6, 3)]
+    own = "leaderworkerset.sigs.k8s.io"
+    labels = {f"{own}/name": "run", f"{own}/group-index": "1", f"{own}/worker-index": "0"}
+    assert roles.of_pod(pod(labels), servers, known) == ("leader", 1)
+    assert roles.of_pod(pod({**labels, f"{own}/worker-index": "2"}), servers, known) == ("worker", 4)
+    assert roles.of_pod(pod({**labels, f"{own}/name": "other"}), servers, known) is None
+
+
 def test_an_older_kubernetes_has_the_index_in_an_annotation_alone() -> None:
     job = item("Job", "batch/v1", completions=4, parallelism=2, completionMode="Indexed")
     job["metadata"]["name"] = "run-worker"

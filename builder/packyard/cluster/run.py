@@ -140,8 +140,7 @@ def _templates(item: Object) -> list[Object]:
     """Return what the metadata of pods and claims are taken from, and of Jobs and JobSets that pods are made of."""
     found: list[Object] = []
     for pod in pods.find(item):
-        if pod.is_argo:
-            found.append(pod.spec)
+        found.append(pod.template or pod.spec)
         found += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
     claims = mapping(item.get("spec")).get("volumeClaimTemplates")
     return [*found, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]

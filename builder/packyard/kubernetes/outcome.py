@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, Kind, of
+from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
 from packyard.kubernetes.roles import kind_of
 
@@ -25,7 +25,7 @@ _CONDITIONS: Mapping[Kind, tuple[str, str]] = {
 #: Phases that say of a kind that it is over, badly; ``Succeeded`` is well.
 _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error"), (CORE, "Pod"): ("Failed",)}
 #: Kinds that go on until they are deleted.
-_ENDLESS = frozenset(of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
+_ENDLESS = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (LWS, "LeaderWorkerSet")))
 _STUCK = ("Progressing", "ProgressDeadlineExceeded")
 
 

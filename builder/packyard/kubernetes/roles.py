@@ -4,6 +4,7 @@
     JobSet        spec.replicatedJobs[0]            its ``name``; of a TrainJob, those of the JobSet that is made of it
     Job           the object itself                 what its name adds to that of the run, else what its pods are for
     Workflow      its pods alone                    the step that each is, for which there is no number beforehand
+    LeaderWorkerSet   spec.leaderWorkerTemplate     leader, the first pod of each group, and worker
 
 Controllers label pods with the name of their object. Those of Deployments do not; their pods have an owner.
 """
@@ -15,16 +16,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.kubernetes import pods
-from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, Kind, group_of, of
+from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, group_of, of
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
 
 #: The roles that speak for a run, the first that it has.
-CHIEFS = ("launcher", "chief", "master")
+CHIEFS = ("launcher", "chief", "master", "leader")
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _OPERATOR = ("training.kubeflow.org/job-name", "training.kubeflow.org/replica-type")
 _JOBSET = ("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name")
 _OUTER = "jobset.sigs.k8s.io/job-index"
+_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
 _REPLICA = "training.kubeflow.org/replica-index"
 #: The labels of a kind's pods: with the name of the object, the role and the index.
 _LABELS: Mapping[Kind, tuple[str, str, str]] = {
@@ -34,6 +36,7 @@ _LABELS: Mapping[Kind, tuple[str, str, str]] = {
     (JOBSET, "JobSet"): (*_JOBSET, _INDEX),
     (TRAINER, "TrainJob"): (*_JOBSET, _INDEX),
     (ARGO, "Workflow"): ("workflows.argoproj.io/workflow", "", ""),
+    (LWS, "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name", "", "leaderworkerset.sigs.k8s.io/worker-index"),
 }
 #: What owns the pods of a kind, and what is added to the name of the object.
 _OWNERS: Mapping[Kind, tuple[str, re.Pattern[str]]] = {
@@ -61,6 +64,7 @@ _TEMPLATES = frozenset(
 )
 _MADE: Mapping[Kind, tuple[tuple[str, str], ...]] = {
     (APPS, "Deployment"): (("apps/v1", "ReplicaSet"),),
+    (LWS, "LeaderWorkerSet"): (("apps/v1", "StatefulSet"),),
     (JOBSET, "JobSet"): (("batch/v1", "Job"),),
     (KUBEFLOW, "MPIJob"): (("batch/v1", "Job"),),
     (TRAINER, "TrainJob"): (("jobset.x-k8s.io/v1alpha2", "JobSet"), ("batch/v1", "Job")),
@@ -72,7 +76,7 @@ _TRY = re.compile(r"[(\[].*?[)\]]")
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """How many pods of a role are wanted: ``wanted`` in all, ``at_once`` side by side, ``per_job`` in each Job."""
+    """How many pods are wanted: ``wanted`` in all, ``at_once`` side by side, ``per_job`` in each Job or group."""
 
     name: str
     wanted: int
@@ -128,6 +132,8 @@ def find(item: Object, run: str) -> list[Role]:
     kind, spec = kind_of(item), mapping(item.get("spec"))
     if kind in _ROLES:
         return [_role(name, each) for name, each in _members(spec.get(_ROLES[kind]))]
+    if kind == (LWS, "LeaderWorkerSet"):
+        return _group(spec)
     if kind not in _SINGLE:
         return []
     return [_count(own_name(item, run), spec, 1, is_job=kind == (BATCH, "Job"))]
@@ -163,8 +169,10 @@ def of_pod(pod: Object, item: Object, known: Sequence[Role]) -> tuple[str, int |
         return _step(pod), None
     role = text(labels.get(of_role)) if of_role else known[0].name
     index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
+    if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
+        role, index = known[1].name, index - 1
     per_job = next((each.per_job for each in known if each.name == role), 0)
-    outer = _number(labels.get(_OUTER)) or 0
+    outer = _number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
 
 
@@ -187,6 +195,12 @@ def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
     at_once = 1 if parallelism is None else parallelism
     wanted = at_once if completions is None else completions
     return Role(name, wanted * times, min(at_once, wanted) * times, wanted if times > 1 else 0)
+
+
+def _group(spec: Object) -> list[Role]:
+    groups, size = _number(spec.get("replicas")), _number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
+    times = 1 if groups is None else groups
+    return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
 
 
 def _members(value: object) -> list[tuple[str, Object]]:

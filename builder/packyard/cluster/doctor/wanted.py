@@ -50,8 +50,10 @@ def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
 
 def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
     known = _sized(item, objects)
-    counts = [role.at_once for role in roles.find(known, "")]
-    for pod, count in zip_longest(pods.find(item), counts, fillvalue=1):
+    found, counts = pods.find(item), [role.at_once for role in roles.find(known, "")]
+    if len(found) == 1:  # leaders of a LeaderWorkerSet may be made as its workers are
+        counts = [sum(counts)] if counts else []
+    for pod, count in zip_longest(found, counts, fillvalue=1):
         if isinstance(pod, Pod):
             is_step = roles.kind_of(item)[0] == ARGO
             yield PodSet(f"{text(item.get('kind'))} {roles.name_of(item)}", pod, count, is_step)
