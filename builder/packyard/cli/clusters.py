@@ -7,12 +7,14 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cluster import kubectl
+from packyard.cluster import run as runs
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared, is_secret, prepare
 from packyard.cluster.status import RoleStatus
@@ -50,15 +52,28 @@ def count(word: str) -> int:
 
 
 def find(arguments: argparse.Namespace) -> Kubectl:
-    """Return kubectl for what the arguments and kubeconfig say, without a word."""
+    """Return kubectl for what the arguments and kubeconfig say, and tell which context and namespace that is."""
+    return _told(_found(arguments))
+
+
+def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepared, list[str]]:
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
+    found = _found(arguments)
+    made, words = prepared(arguments.words, verb)
+    namespace = runs.namespace_of(made.objects, found.namespace, is_asked=bool(arguments.namespace))
+    return _told(replace(found, namespace=namespace)), made, words
+
+
+def _found(arguments: argparse.Namespace) -> Kubectl:
     given = {name: getattr(arguments, name) for name in ("namespace", "context", "kubeconfig")}
     return kubectl.find(os.environ.get("PATH", ""), **given)
 
 
 @cache
-def tell(found: Kubectl) -> None:
+def _told(found: Kubectl) -> Kubectl:
     """Say which context and namespace all that follows is about; once, of several steps of one verb."""
     output.note(f"{found}")
+    return found
 
 
 def patiently(ask: Callable[[], T]) -> T:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, deploying, output
@@ -37,11 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
-    found = clusters.find(arguments)
-    prepared, words = clusters.prepared(arguments.words, "deploy")
-    asked = bool(arguments.namespace)
-    found = replace(found, namespace=runs.namespace_of(prepared.objects, found.namespace, is_asked=asked))
-    clusters.tell(found)
+    found, prepared, words = clusters.find_for(arguments, "deploy")
     again = clusters.command(found, arguments, "deploy", *words)
     another = _another(found, arguments, prepared, words)
     with deploying.untouched():

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, output, probing
 from packyard.cli import directory as directories
 from packyard.cluster import doctor
-from packyard.cluster import run as runs
 from packyard.cluster.doctor.finding import Finding
 
 #: Findings are shown in this order.
@@ -39,11 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    found = clusters.find(arguments)
-    prepared, words = clusters.prepared(arguments.words, "doctor")
-    asked = bool(arguments.namespace)
-    found = replace(found, namespace=runs.namespace_of(prepared.objects, found.namespace, is_asked=asked))
-    clusters.tell(found)
+    found, prepared, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(found, prepared)
     if arguments.probe:
         findings += probing.run_after(findings, found, prepared, arguments.probe_timeout)

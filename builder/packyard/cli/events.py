@@ -28,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print events, and mark the warnings."""
     found = clusters.find(arguments)
-    clusters.tell(found)
     known = records.read_all(found, unfit=output.refusal)
     if arguments.run not in known:
         raise InputError(records.missing(found, arguments.run, known))

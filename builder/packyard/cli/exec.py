@@ -48,7 +48,6 @@ def main(words: Sequence[str]) -> int:
 def run(arguments: argparse.Namespace, command: Sequence[str] = ()) -> int:
     """Hand the terminal to the pod."""
     found = clusters.find(arguments)
-    clusters.tell(found)
     record = records.read_last(found, arguments.run)
     (seen,) = status.read(found, {record.run: [record]})
     pod = _pod(found, arguments, seen)

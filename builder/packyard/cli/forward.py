@@ -33,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Forward a port until somebody ends it; a pod that was started again is reached again."""
     found = clusters.find(arguments)
-    clusters.tell(found)
     record = records.read_last(found, arguments.run)
     port = _choose(found, arguments, record)
     local = forward.local_port(port)

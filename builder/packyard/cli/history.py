@@ -24,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the records of a run, the newest last."""
     found = clusters.find(arguments)
-    clusters.tell(found)
     listed = records.read_run(found, arguments.run)
     if arguments.output == "json":
         output.json_result([_document(each, changes) for each, changes in _changes(listed)])

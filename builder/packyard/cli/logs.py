@@ -45,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
         other = "--previous" if arguments.previous else "--output json"
         raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
     found = clusters.find(arguments)
-    clusters.tell(found)
     record = records.read_last(found, arguments.run)
     if arguments.follow:
         return _follow(found, arguments, record)

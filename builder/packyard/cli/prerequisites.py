@@ -50,9 +50,7 @@ def _examine(arguments: argparse.Namespace, found: Sequence[Prerequisite]) -> Se
     """Return what a cluster says of each; None for all where it cannot be reached, or is not asked."""
     if found and not arguments.offline:
         try:
-            kubectl = clusters.find(arguments)
-            clusters.tell(kubectl)
-            return prerequisites.examine(kubectl, found)
+            return prerequisites.examine(clusters.find(arguments), found)
         except PackyardError as error:
             if not isinstance(error, UnavailableError) and (arguments.context or arguments.kubeconfig):
                 raise

@@ -30,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record."""
     found = clusters.find(arguments)
-    clusters.tell(found)
     before = records.read_run(found, arguments.run)
     record = next((each for each in before if each.number == (arguments.to or before[-1].number)), None)
     if record is None:

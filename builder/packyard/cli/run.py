@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do one step after the other, up to the first that fails; its exit code is that of the run."""
-    clusters.tell(clusters.find(arguments))
+    clusters.find(arguments)  # before anything is fetched
     name, _, wanted = arguments.use_case.partition("/")
     asked = Reference.parse(name)
     folder = Path(asked.name)

@@ -42,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch and arguments.output == "json":
         raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
     found = clusters.find(arguments)
-    clusters.tell(found)
     if arguments.watch:
         return _watch(found, arguments)
     listed = _records(found, arguments)

@@ -44,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.runs) + bool(arguments.package) + arguments.all != 1:
         raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
     found = clusters.find(arguments)
-    clusters.tell(found)
     chosen = _chosen(found, arguments)
     removal = undeploy.find(found, chosen)
     _ask(found, arguments, chosen, removal)
