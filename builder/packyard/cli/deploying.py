@@ -110,7 +110,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
     told = ""
     try:
         while True:
-            (seen,) = clusters.patiently(lambda: status.read(found, {made.record.run: [made.record]}))
+            seen = clusters.patiently(lambda: status.read_one(found, made.record))
             told, before = _words(seen), told
             if told != before:
                 output.note(told)

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, command: Sequence[str] = ()) -> int:
     """Hand the terminal to the pod."""
     found = clusters.find(arguments)
     record = records.read_last(found, arguments.run)
-    (seen,) = status.read(found, {record.run: [record]})
+    seen = status.read_one(found, record)
     pod = _pod(found, arguments, seen)
     container = choose.container(pod, arguments.container)
     words = [pod.name, f"--container={container}", "--", *(command or _SHELL)]

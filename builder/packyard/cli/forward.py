@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
-    (seen,) = clusters.patiently(lambda: status.read(found, {record.run: [record]}))
+    seen = clusters.patiently(lambda: status.read_one(found, record))
     if not any(each.running for each in seen.pods):
         why = f": {seen.reason}" if seen.reason else ""
         hint = clusters.command(found, arguments, "status", record.run)

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     record = records.read_last(found, arguments.run)
     if arguments.follow:
         return _follow(found, arguments, record)
-    (seen,) = status.read(found, {record.run: [record]})
+    seen = status.read_one(found, record)
     pods = choose.pods(seen, arguments.role, arguments.index)
     chosen = {log: pod for pod in pods if (log := _log(seen, pod, arguments))}
     refused: list[PackyardError] = []
@@ -131,7 +131,7 @@ def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) ->
     following, came = _Followed(Following(found), arguments), True
     try:
         while True:
-            (seen,) = clusters.patiently(lambda: status.read(found, {record.run: [record]}))
+            seen = clusters.patiently(lambda: status.read_one(found, record))
             pods = choose.pods(seen, arguments.role, arguments.index)
             following.look(pods)
             is_over = seen.is_over or (bool(pods) and all(each.state == "done" for each in pods))

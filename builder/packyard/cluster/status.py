@@ -104,6 +104,11 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     return judge(last.values(), look.look(kubectl, last), partial(_warnings, kubectl))
 
 
+def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
+    """Return what the run of a record does."""
+    return read(kubectl, {record.run: [record]})[0]
+
+
 def judge(records: Iterable[RunRecord], seen: Seen, warnings: Callable[[], Sequence[Object]]) -> list[RunStatus]:
     """Return what runs do, of what was seen; ``warnings`` of the namespace are asked for only where they are needed."""
     found = [_Run(record, seen, _workloads(record, seen)) for record in records]

@@ -99,7 +99,7 @@ def conclude(kubectl: Kubectl, probe: Probe, seen: Seen, when: str) -> list[Find
             when=when,
             objects=tuple(Reference.of(each, kubectl.namespace) for each in probe.objects),
         )
-        (said,) = statuses.read(kubectl, {probe.name: [record]})
+        said = statuses.read_one(kubectl, record)
         message = f"did not run to its end: {said.reason or 'the time was up'}"
         found.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
     return found
