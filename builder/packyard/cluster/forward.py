@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import socket
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -83,12 +82,7 @@ def local_port(port: Port) -> int:
 
 def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
     """Forward a port until kubectl gives up; yield True when it is open, and then False for each line of kubectl."""
-    command = kubectl.words("port-forward", f"--address={_HERE}", port.target, f"{local}:{port.number}")
-    try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise UnavailableError(Problem(f"{kubectl.program}: {error.strerror}")) from error
-    with process:
+    with kubectl.start("port-forward", f"--address={_HERE}", port.target, f"{local}:{port.number}") as process:
         try:
             for line in process.stdout or ():
                 yield bool(_BEGUN.match(line))

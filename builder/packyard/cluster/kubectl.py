@@ -114,12 +114,17 @@ class Kubectl:
         done = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
         return self.user if done.code else done.output.decode()
 
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start a call whose output is read as it comes; whoever starts it ends it."""
+        return _start(self.words(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
-        try:
-            return subprocess.run(self.words(*words), check=False).returncode
-        except OSError as error:
-            raise UnavailableError(Problem(f"{self.program}: {error.strerror}")) from error
+        with _start(self.words(*words)) as process:
+            try:
+                return process.wait()
+            finally:
+                process.kill()
 
     def refusal(self, said: str, about: Sequence[str] = ()) -> PackyardError:
         """Return the error for what kubectl said as it failed.

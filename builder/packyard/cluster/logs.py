@@ -16,7 +16,7 @@ from threading import Thread
 from time import monotonic
 
 from packyard.cluster.kubectl import Kubectl
-from packyard.errors import PackyardError, Problem, UnavailableError
+from packyard.errors import PackyardError
 
 #: Programs at once.
 MOST = 32
@@ -121,14 +121,10 @@ class Following:
 
 def _open(kubectl: Kubectl, log: Log, flags: Sequence[str]) -> subprocess.Popen[bytes]:
     previous = ("--previous",) if log.is_previous else ()
-    command = kubectl.words("logs", log.pod, f"--container={log.container}", *previous, *flags)
-    try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise UnavailableError(Problem(f"{kubectl.program}: {error.strerror}")) from error
+    return kubectl.start("logs", log.pod, f"--container={log.container}", *previous, *flags)
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    if process.stdout:
+    if output := process.stdout:
         with suppress(ValueError, OSError):  # closed meanwhile
-            yield from iter(lambda: process.stdout.readline(_LONGEST), b"")  # type: ignore[union-attr]
+            yield from iter(lambda: output.readline(_LONGEST), b"")
