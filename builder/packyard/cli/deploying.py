@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
+from packyard.bundle import record
 from packyard.cli import clusters, output
 from packyard.cluster import deploy, status
 from packyard.cluster.deploy import Plan
@@ -155,19 +156,9 @@ def _document(found: Kubectl, made: Plan, seen: RunStatus | None) -> dict[str, o
         "namespace": found.namespace,
         "record": made.record.number,
         "recorded": made.is_new,
-        "applied": [named(each) for each in made.objects],
-        "used": [named(each) for each in made.used],
-        "deleted": [named(each) for each in made.obsolete],
+        "applied": record.document([*made.objects]),
+        "used": record.document(made.used),
+        "deleted": record.document(made.obsolete),
         "state": seen.state if seen else "",
         "reason": seen.reason if seen else "",
-    }
-
-
-def named(reference: Reference) -> dict[str, str]:
-    """Return the name of an object as JSON."""
-    return {
-        "apiVersion": reference.api_version,
-        "kind": reference.kind,
-        "namespace": reference.namespace,
-        "name": reference.name,
     }

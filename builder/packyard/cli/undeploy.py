@@ -11,8 +11,9 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
+from packyard.bundle import record
 from packyard.cli import arguments as shared
-from packyard.cli import clusters, deploying, output
+from packyard.cli import clusters, output
 from packyard.cluster import record as records
 from packyard.cluster import undeploy
 from packyard.cluster.kubectl import Kubectl
@@ -135,11 +136,11 @@ def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> 
 def _document(
     name: str, found: Sequence[RunRecord], kubectl: Kubectl, deleted: Sequence[Reference], stayed: Sequence[Reference]
 ) -> dict[str, object]:
-    own = {each for record in found for each in record.objects}
+    own = {each for one in found for each in one.objects}
     return {
         "run": name,
         "namespace": kubectl.namespace,
         "records": len(found),
-        "deleted": [deploying.named(each) for each in deleted if each in own],
-        "stayed": [deploying.named(each) for each in stayed if each in own],
+        "deleted": record.document([each for each in deleted if each in own]),
+        "stayed": record.document([each for each in stayed if each in own]),
     }
