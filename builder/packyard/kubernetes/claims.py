@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from packyard.kubernetes import pods
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
 from packyard.kubernetes.pods import Pod
+from packyard.kubernetes.requests import Amounts, amounts
 
 CLAIM = "PersistentVolumeClaim"
 
@@ -25,6 +26,11 @@ def mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
 def brought(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects."""
     return [item for item in objects if item.get("kind") == CLAIM]
+
+
+def asked(claim: Object) -> Amounts:
+    """Return what a claim asks for: its ``storage``."""
+    return amounts(mapping(mapping(claim.get("spec")).get("resources")).get("requests"))
 
 
 def templates(objects: Sequence[Object]) -> list[Object]:

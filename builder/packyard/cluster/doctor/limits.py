@@ -12,7 +12,8 @@ from packyard.cluster.doctor import wanted
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown
 from packyard.cluster.doctor.wanted import PodSet
-from packyard.kubernetes import requests
+from packyard.kubernetes import claims, requests
+from packyard.kubernetes.claims import CLAIM
 from packyard.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.kubernetes.kinds import group_of
 from packyard.kubernetes.lenient import Object, mapping, mappings, text
@@ -109,13 +110,9 @@ def _counts(objects: Sequence[Object]) -> Amounts:
         resource, group = resource_of(kind), group_of(version)
         counted = [f"count/{resource}.{group}" if group else f"count/{resource}"]
         counted += [resource] if not group and resource in _OLD_NAMES else []
-        storage = _claimed(item).get("storage", 0) if kind == "PersistentVolumeClaim" else 0
+        storage = claims.asked(item).get("storage", 0) if kind == CLAIM else 0
         found = requests.total([found, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
     return found
-
-
-def _claimed(item: Object) -> Amounts:
-    return amounts(mapping(mapping(item.get("spec")).get("resources")).get("requests"))
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
@@ -135,10 +132,8 @@ def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[s
 
 def _limited(kind: str, objects: Sequence[Object], default: Asked) -> Iterator[tuple[str, Asked]]:
     """Yield what a limit of a type is about, each with its name."""
-    if kind == "PersistentVolumeClaim":
-        for item in objects:
-            if item.get("kind") == kind:
-                yield f"claim {text(mapping(item.get('metadata')).get('name'))}", Asked(_claimed(item), {})
+    for item in claims.brought(objects) if kind == CLAIM else ():
+        yield f"claim {text(mapping(item.get('metadata')).get('name'))}", Asked(claims.asked(item))
     for each in wanted.find(objects):
         if kind == "Pod":
             yield f"a pod of {each.who}", requests.of(each.pod, default)

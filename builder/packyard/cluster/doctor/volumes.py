@@ -11,7 +11,7 @@ from packyard.cluster.doctor.storage import describe, modes
 from packyard.kubernetes import claims, pods
 from packyard.kubernetes.claims import CLAIM
 from packyard.kubernetes.lenient import Object, mapping, text
-from packyard.kubernetes.requests import Amounts, amounts, shown
+from packyard.kubernetes.requests import amounts, shown
 
 _CHECK = "storage"
 _VOLUME, _CLASS, _DRIVER = "PersistentVolume", "StorageClass", "CSIDriver"
@@ -87,20 +87,19 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
     spec, wanted = mapping(volume.get("spec")), mapping(claim.get("spec"))
     holder = mapping(spec.get("claimRef"))
     is_held = bool(holder) and (holder.get("namespace"), holder.get("name")) != (namespace, _name(claim))
-    size, has = _size(claim).get("storage", 0), amounts(spec.get("capacity")).get("storage", 0)
     return (
         not is_held
         and text(wanted.get("volumeName")) in ("", _name(volume))
         and text(spec.get("storageClassName")) == text(wanted.get("storageClassName"))
         and modes(claim) <= modes(volume)
-        and size <= has
+        and claims.asked(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
     )
 
 
 def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
     """Return whether a claim can be applied over the one that is there."""
     about, fix = f"{CLAIM} {_name(claim)}", describe(_name(claim), facts)
-    asked, has = _size(claim).get("storage", 0), _size(there).get("storage", 0)
+    asked, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
     has_now = f"is there with {shown('storage', has)}"
     if asked < has:
         return error(_CHECK, about, f"{has_now}, and cannot shrink to {shown('storage', asked)}", why=_REFUSED, fix=fix)
@@ -111,10 +110,6 @@ def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
     if modes(claim) != modes({"spec": there.get("spec")}):
         return error(_CHECK, about, "is there with other access modes", why=_REFUSED, fix=fix)
     return passed(_CHECK, about)
-
-
-def _size(claim: Object) -> Amounts:
-    return amounts(mapping(mapping(claim.get("spec")).get("resources")).get("requests"))
 
 
 def _is_default(storage_class: Object) -> bool:
