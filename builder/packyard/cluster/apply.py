@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.kubectl import Kubectl, listed
 from packyard.cluster.run import Object, Reference
 from packyard.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
@@ -58,7 +57,7 @@ def apply(
     # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
     words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-", "--output=name"]
     words += ["--force-conflicts"] * force + ["--dry-run=server"] * dry_run
-    given = kubectl.follow(*words, each=each, data=json.dumps(_list(objects)).encode())
+    given = kubectl.follow(*words, each=each, data=listed(objects))
     if given.code:
         raise _advised(kubectl.refusal(given.said, [str(item) for item in left.values()]))
     return list(given.warnings)
@@ -77,14 +76,10 @@ def apply_late(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: 
 def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool) -> bytes:
     """Return as a unified diff what applying objects would change; kubectl masks the data of Secrets."""
     words = ["diff", "--server-side", manager(run), "--filename=-", *(["--force-conflicts"] * force)]
-    found = kubectl.call(*words, data=json.dumps(_list(objects)).encode())
+    found = kubectl.call(*words, data=listed(objects))
     if found.code > 1 or (found.code and not found.output):
         raise kubectl.refusal(found.said)
     return found.output
-
-
-def _list(objects: Sequence[Object]) -> Object:
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
 
 
 def _printed(reference: Reference) -> str:

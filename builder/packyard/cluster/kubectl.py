@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,6 +189,11 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         namespace=namespace or found["context"].get("namespace") or "default",
         user=found["context"].get("user", ""),
     )
+
+
+def listed(objects: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return objects as the one file that a call reads."""
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects]}).encode()
 
 
 def split(said: str) -> list[str]:

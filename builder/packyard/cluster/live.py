@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.kubectl import Kubectl, listed
 from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.kubernetes.groups import resource_of
@@ -26,15 +25,14 @@ _FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): (\S+) is forbidden:"
 
 def names(references: Iterable[Reference]) -> bytes:
     """Return a list of objects that has their names alone, as kubectl reads it from a file."""
-    items = [
+    return listed(
         {
             "apiVersion": each.api_version,
             "kind": each.kind,
             "metadata": {"name": each.name, **({"namespace": each.namespace} if each.namespace else {})},
         }
         for each in references
-    ]
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+    )
 
 
 def selector(runs: Collection[str]) -> str:

@@ -140,7 +140,7 @@ def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str
     unforeseen = [line for line in failed if _NOT_SERVED not in line and not _FORBIDDEN.search(line)]
     if done.code and (unforeseen or not failed):
         raise kubectl.refusal("\n".join(unforeseen) or done.said)
-    found = json.loads(done.output or b"{}")
+    found = kubectl.json(done.output)
     items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
     return [_without_secrets(item) for item in items], unread
 
@@ -153,7 +153,7 @@ def _without_secrets(item: Object) -> Object:
 
 
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
-    found = json.loads(kubectl.run("get", "--raw=/apis"))
+    found = kubectl.json(kubectl.run("get", "--raw=/apis"))
     return {text(each.get("name")): _versions(each) for each in mappings(found.get("groups"))}
 
 
@@ -166,7 +166,7 @@ def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
     done = kubectl.call("get", f"--raw=/apis/{api_version}")
     if done.code and "(NotFound)" not in done.said:
         raise kubectl.refusal(done.said)
-    found = mappings(json.loads(done.output or b"{}").get("resources"))
+    found = mappings(kubectl.json(done.output).get("resources"))
     named = {text(each.get("kind")): text(each.get("name")) for each in reversed(found)}
     return {kind: name for kind, name in named.items() if "/" not in name}
 

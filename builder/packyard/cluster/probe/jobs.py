@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from packyard.cluster import live
-from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.kubectl import Kubectl, listed
 from packyard.cluster.prepared import Prepared
 from packyard.cluster.probe import contract
 from packyard.cluster.probe.contract import Check
@@ -179,7 +179,7 @@ def _job(job: str, name: str, template: Object, seconds: int) -> Object:
 
 def create(kubectl: Kubectl, probe: Probe) -> None:
     """Create the objects of a probe, by one call."""
-    kubectl.run("create", "--filename=-", data=json.dumps(_listed(probe.objects)).encode())
+    kubectl.run("create", "--filename=-", data=listed(probe.objects))
 
 
 def delete(kubectl: Kubectl, probe: Probe) -> None:
@@ -192,7 +192,3 @@ def delete(kubectl: Kubectl, probe: Probe) -> None:
         command = kubectl.words("delete", kinds, f"--selector={LABEL}={probe.name}")
         left = Problem(f"the probe {probe.name} could not be deleted", hint=shlex.join(command))
         raise type(error)(*error.problems, left) from error
-
-
-def _listed(objects: Sequence[Object]) -> Object:
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
