@@ -113,6 +113,30 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
     assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
 
 
+def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
+    bases = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
+    of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
+    package = new(catalogue, *bases, *CLAIM, *of_many, "--storage", "claim=", "--set", "MODEL_SCRIPT=a=b.py")
+    described = (package / "package.yaml").read_text()
+    assert described.endswith(
+        "setters:\n"
+        "  MODEL_SCRIPT: a=b.py\n"
+        "useCases:\n"
+        "  alone:\n"
+        "    base: single-node\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [patches/alone.yaml]\n"
+        "  many:\n"
+        "    base: job-set\n"
+        "    storage: [user-mounted-nfs]\n"
+        "    programs: [mnist]\n"
+        '    setters: {WORKERS: "4"}\n'
+        "  claim:\n"
+        "    base: claim\n"
+    )
+    assert [each.name for each in package.glob("patches/*")] == ["alone.yaml"], "the base of `many` leaves nothing open"
+
+
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
@@ -146,7 +170,7 @@ def test_on_a_terminal_it_asks(catalogue: Path) -> None:
     package = catalogue / "packages/hello"
     assert "IMAGE: example.com/hello:1" in (package / "package.yaml").read_text()
     assert "framework: jax" in (package / "package.yaml").read_text()
-    assert "Says hello." in (package / "docs/10-title.md").read_text()
+    assert "Says hello." in (package / "docs/10-description.md").read_text()
 
 
 def test_parts_say_what_they_need_and_define() -> None:

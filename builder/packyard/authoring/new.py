@@ -1,9 +1,10 @@
 """A new source package, written from a few answers: it builds and lints as it is, and its author goes on from there.
 
 packages/NAME/package.yaml           what each use case is made of
-packages/NAME/patches/USECASE.yaml   what the program is started with, as the parts have it, for the author to change;
-                                     what this names and no part has, such as MODEL_SCRIPT, is in one for variables
-packages/NAME/docs/10-title.md       the beginning of its README
+packages/NAME/patches/USECASE.yaml   what the program is started with, for the author to change, where parts leave
+                                     its ``args`` empty; what a command names and no part has, such as MODEL_SCRIPT,
+                                     is in one for variables
+packages/NAME/docs/                  the beginning of its README
 """
 
 from __future__ import annotations
@@ -37,14 +38,22 @@ _VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UseCase:
+    """What a use case is made of; ``setters`` are its own values."""
+
+    base: str
+    storage: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    setters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the author of a package was asked; ``bases`` are those of use cases by their names, ``setters`` values."""
+    """What the author of a package was asked; ``setters`` are the values of all use cases."""
 
     name: str
     model: Mapping[str, str]
-    bases: Mapping[str, str]
-    storages: Sequence[str] = ()
-    programs: Sequence[str] = ()
+    use_cases: Mapping[str, UseCase]
     setters: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
 
@@ -53,13 +62,14 @@ class Answers:
 class _Patch:
     """A patch: its file, and what is written there; ``kind`` is its target where it names no object.
 
-    ``texts`` are the words that it starts a program with.
+    ``texts`` are the words that it starts a program with; ``is_open`` says that parts leave arguments to the package.
     """
 
     file: str
     tree: Tree
     kind: str = ""
     texts: Sequence[str] = ()
+    is_open: bool = False
 
     @property
     def entry(self) -> Tree:
@@ -73,17 +83,17 @@ def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> N
         raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
     if answers.name in workspace.package_names():
         raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
-    chosen = {BASE: list(answers.bases.values()), STORAGE: answers.storages, PROGRAMS: answers.programs}
-    for kind, names in chosen.items():
+    made = answers.use_cases.values()
+    chosen = [(BASE, each.base) for each in made]
+    chosen += [(kind, name) for each in made for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
+    for kind, name in chosen:
         known = {part.name for part in parts if part.kind == kind}
-        for name in names:
-            if name not in known:
-                raise InputError(
-                    Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them")
-                )
-    here = [part for part in parts if part.name in chosen.get(part.kind, ())]
+        if name not in known:
+            raise InputError(Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them"))
+    here = [part for part in parts if (part.kind, part.name) in chosen]
     defined = {name for part in here for name in part.defines}
-    defined |= {name for name, value in answers.setters.items() if "${" in value}
+    for setters in (answers.setters, *(each.setters for each in made)):
+        defined |= {name for name, value in setters.items() if "${" in value}
     missing = {name for part in here for name in part.needs} - defined
     if missing:
         raise InputError(_missing(missing, parts))
@@ -100,11 +110,16 @@ def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
-    started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
+    started = {name: _Started.of(workspace, each, answers.setters) for name, each in answers.use_cases.items()}
     patches = {name: list(_patches(name, each)) for name, each in started.items()}
     values = {name: value for each in started.values() for name, value in each.missing.items()}
     answers = replace(answers, setters={**values, **answers.setters})
-    texts = {FILE: _text(_package(answers, patches)), "docs/10-title.md": _title(answers)}
+    description = _escaped(answers.description or "What it does, in a sentence.")
+    texts = {
+        FILE: _text(_package(answers, patches)),
+        "docs/00-title.md": f"# {answers.name}\n",
+        "docs/10-description.md": f"{description}\n",
+    }
     for made in patches.values():
         texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
     return {path: text.encode() for path, text in texts.items()}
@@ -114,11 +129,9 @@ def _text(tree: Tree) -> str:
     return "".join(f"{line}\n" for line in block(tree))
 
 
-def _title(answers: Answers) -> str:
-    text = answers.description or "What it does, in a sentence."
-    if re.search("{[{%#]", text):  # which Jinja2 would take for its own
-        text = text.replace("{", "{{ '{' }}")
-    return f"# {answers.name}\n\n{text}\n\n"
+def _escaped(text: str) -> str:
+    """Return what Jinja2 writes as the text."""
+    return text.replace("{", "{{ '{' }}") if re.search("{[{%#]", text) else text
 
 
 def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
@@ -126,14 +139,18 @@ def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
     tree["model"] = in_brackets({key: Text(text) for key, text in answers.model.items()})
     if answers.setters:
         tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
-    tree["useCases"] = {name: _use_case(answers, base, patches[name]) for name, base in answers.bases.items()}
+    tree["useCases"] = {name: _use_case(each, patches[name]) for name, each in answers.use_cases.items()}
     return tree
 
 
-def _use_case(answers: Answers, base: str, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": _texts(answers.storages), "programs": _texts(answers.programs)}
+def _use_case(made: UseCase, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": _texts(made.storage), "programs": _texts(made.programs)}
     lists["patches"] = [patch.entry for patch in patches]
-    return {"base": Text(base), **{key: in_brackets(items) for key, items in lists.items() if items}}
+    tree: dict[str, Tree] = {"base": Text(made.base)}
+    tree |= {key: in_brackets(items) for key, items in lists.items() if items}
+    if made.setters:
+        tree["setters"] = in_brackets({name: Text(value) for name, value in made.setters.items()})
+    return tree
 
 
 def _texts(names: Sequence[str]) -> list[Tree]:
@@ -151,15 +168,16 @@ class _Started:
     missing: Mapping[str, str]
 
     @classmethod
-    def of(cls, workspace: Workspace, base: str, answers: Answers) -> _Started:
-        part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
-        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in answers.programs]
+    def of(cls, workspace: Workspace, made: UseCase, setters: Mapping[str, str]) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(made.base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in made.programs]
         programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
         objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
         named = zip(accumulate.file_names(objects), objects, strict=True)
-        runs = {file: patch for file, item in named if (patch := _patch(item))}
-        asked = {name for patch in runs.values() for text in patch.texts for name in _VARIABLE.findall(text)}
-        values = {**_defaults(workspace, (part, *programs)), **answers.setters}
+        started = {file: patch for file, item in named if (patch := _patch(item))}
+        asked = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
+        runs = {file: patch for file, patch in started.items() if patch.is_open}
+        values = {**_defaults(workspace, (part, *programs)), **setters, **made.setters}
         missing = (asked & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
         return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {})
@@ -207,9 +225,10 @@ def _patch(item: SourceObject) -> _Patch | None:
                 name = container.get("name")
                 named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
                 texts = tuple(_texts_of(lists.values()))
+                is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
                 if group_of(item.identity[0]) in _MERGED:
-                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts)
-                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts)
+                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts, is_open=is_open)
+                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts, is_open)
     return None
 
 

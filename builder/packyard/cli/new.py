@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from packyard.authoring import new
-from packyard.authoring.new import Answers
+from packyard.authoring.new import Answers, UseCase
 from packyard.build import linting
 from packyard.bundle import archive
 from packyard.bundle.archive import Member
@@ -31,9 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     base = "a use case with this base, called as the base if not otherwise; may be repeated"
     parser.add_argument("--base", metavar="[USECASE=]BASE", action="append", help=base)
     for kind in (STORAGE, PROGRAMS):
-        parser.add_argument(f"--{kind}", metavar="NAME", action="append", help="of all use cases; may be repeated")
-    values = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
-    parser.add_argument("--set", dest="values", metavar="NAME=VALUE", action="append", default=[], help=values)
+        text = "of one use case, or of all that name none; may be repeated"
+        parser.add_argument(f"--{kind}", metavar="[USECASE=]NAME", action="append", default=[], help=text)
+    values = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
+    parser.add_argument(
+        "--set", dest="values", metavar="[USECASE=]NAME=VALUE", action="append", default=[], help=values
+    )
     for fact, text in _DEFAULTS.items():
         parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
     parser.add_argument("--description", metavar="TEXT", help="what it does, in a sentence")
@@ -74,27 +77,54 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
     bases = arguments.base or _asked_parts(BASE, parts)
     if not bases:
         raise UsageError("packyard new: --base is missing; packyard parts --kind base lists what there is")
-    storages = arguments.storage or _asked_parts(STORAGE, parts)
+    named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
+    storages = _by_use_case(arguments.storage or _asked_parts(STORAGE, parts), named)
+    programs = _by_use_case(arguments.programs, named)
+    values = _by_use_case(arguments.values, named)
     facts = {fact: getattr(arguments, fact) or _asked(fact, text) for fact, text in _DEFAULTS.items()}
     return Answers(
         name=arguments.name,
         model={key: {"name": arguments.name, **facts}[key] for key in MODEL},
-        bases={name: base or name for name, _, base in (word.partition("=") for word in bases)},
-        storages=list(dict.fromkeys(storages)),
-        programs=list(dict.fromkeys(arguments.programs or [])),
-        setters=_setters(arguments.values),
+        use_cases={
+            name: UseCase(
+                base=base,
+                storage=_parts(storages, name),
+                programs=_parts(programs, name),
+                setters=_setters(values.get(name, [])),
+            )
+            for name, base in named.items()
+        },
+        setters=_with_image(_setters(values.get("", []))),
         description=arguments.description or _asked("description"),
     )
 
 
+def _by_use_case(words: Sequence[str], use_cases: Container[str]) -> dict[str, list[str]]:
+    """Return words by the use case that each begins with, and by an empty text if it begins with none."""
+    found: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, rest = word.partition("=")
+        is_one = equals and name in use_cases
+        found.setdefault(name if is_one else "", []).append(rest if is_one else word)
+    return found
+
+
+def _parts(named: Mapping[str, Sequence[str]], use_case: str) -> list[str]:
+    """Return the parts of a use case, of which an empty name says that there are none."""
+    return [name for name in dict.fromkeys(named.get(use_case, named.get("", ()))) if name]
+
+
 def _setters(words: Sequence[str]) -> dict[str, str]:
-    """Read values of setters; without one for the image, it is asked for."""
     values = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise UsageError(f"packyard new: --set {word!r} must be NAME=VALUE")
         values[name] = value
+    return values
+
+
+def _with_image(values: dict[str, str]) -> dict[str, str]:
     image = values.get("IMAGE") or _asked("image, if users shall not have to set it")
     return {"IMAGE": image, **values} if image else values
 
