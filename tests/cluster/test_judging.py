@@ -8,7 +8,7 @@ from cluster import made
 from packyard.cluster import status
 from packyard.cluster.look import Seen
 from packyard.cluster.status import RunStatus
-from packyard.kubernetes import roles
+from packyard.kubernetes.lenient import kind_of, name_of
 
 Object = dict[str, Any]
 
@@ -38,7 +38,7 @@ def job(*conditions: str, **spec: Any) -> Object:
 
 
 def judged(item: Object, *pods: Object) -> RunStatus:
-    objects = {(*roles.kind_of(each), roles.name_of(each)): each for each in (item, *pods)}
+    objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
     record = made.record("run", [item], "ns")
     (found,) = status.judge([record], Seen({"run": objects}, frozenset()), list)
     return found

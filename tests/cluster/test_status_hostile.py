@@ -12,7 +12,7 @@ from cluster import made
 from packyard.cluster import choose, status
 from packyard.cluster.look import Seen, key_of
 from packyard.cluster.run import Reference
-from packyard.kubernetes import roles
+from packyard.kubernetes.lenient import kind_of, name_of
 
 _ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["True", "Failed", "1", "run"]),
@@ -85,7 +85,7 @@ def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:
         for step in way:
             holder = holder[step]
         holder[last] = data.draw(_ANYTHING)
-    objects = {(*roles.kind_of(item), roles.name_of(item)): item for item in world[0]}
+    objects = {(*kind_of(item), name_of(item)): item for item in world[0]}
     record = made.record("run", OBJECTS[:3], "ns")
     (found,) = status.judge([record], Seen({"run": objects}, frozenset()), lambda: world[1])
     assert found.state in ("starting", "running", "succeeded", "failed", "incomplete")

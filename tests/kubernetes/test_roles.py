@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from packyard.kubernetes import outcome, roles
+from packyard.kubernetes.lenient import kind_of
 from packyard.kubernetes.roles import Role
 
 Object = dict[str, Any]
@@ -83,4 +84,4 @@ def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
     deployment = item("Deployment", "apps/v1")
     assert outcome.of_object({**deployment, "status": {"conditions": [stuck]}}) == ("failed", "too slow")
     assert outcome.of_object({**deployment, "status": {"conditions": [{**stuck, "reason": "x"}]}}) == ("", "")
-    assert outcome.is_endless(roles.kind_of(deployment))
+    assert outcome.is_endless(kind_of(deployment))

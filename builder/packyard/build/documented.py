@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from packyard.bundle.manifest import Manifest, ShippedUseCase
 from packyard.kubernetes import images, operators
-from packyard.kubernetes.lenient import mapping, text
+from packyard.kubernetes.lenient import name_of, text
 from packyard.setters.definition import Setter
 from packyard.source.compose import Composed, ComposedPackage
 from packyard.source.option import Option
@@ -115,7 +115,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         storage=item.use_case.storage,
         setters=list(item.definitions.setters.values()),
         objects=item.objects,
-        names={text(each.get("kind")): text(mapping(each.get("metadata")).get("name")) for each in reversed(objects)},
+        names={text(each.get("kind")): name_of(each) for each in reversed(objects)},
         beside=item.beside,
         requirements=list(described.requires),
         images=images.find(objects),

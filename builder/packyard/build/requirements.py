@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from packyard.bundle.requirement import Requirement
 from packyard.kubernetes import held, pod_security, pods
 from packyard.kubernetes.groups import definitions
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 from packyard.kubernetes.name_fields import ALWAYS_THERE
 from packyard.kubernetes.pods import Pod
 
@@ -25,14 +25,14 @@ def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
     level = pod_security.find(found_pods)
     if level is not None:
         found.add(Requirement(kind="PodSecurity", name=level.name))
-    brought = {(text(item.get("kind")), text(mapping(item.get("metadata")).get("name"))) for item in objects}
+    brought = {(text(item.get("kind")), name_of(item)) for item in objects}
     needed = (item for item in found if (item.kind, item.name) not in brought | ALWAYS_THERE)
     return tuple(sorted(needed))
 
 
 def _definitions(objects: Iterable[Object]) -> Iterator[Requirement]:
     for item in objects:
-        for name in definitions(text(item.get("apiVersion")), text(item.get("kind"))):
+        for name in definitions(*type_of(item)):
             yield Requirement(kind="CustomResourceDefinition", name=name)
 
 

@@ -21,7 +21,7 @@ from packyard.cluster.record import RunRecord
 from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import ConflictError, Problem
 from packyard.kubernetes.kinds import CORE, LASTING
-from packyard.kubernetes.lenient import mapping, text
+from packyard.kubernetes.lenient import is_ending, labels_of, mapping, text
 
 _NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
 
@@ -181,7 +181,7 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
     """Refuse objects that are there and belong to no run, unless they are to be taken over, or to another run."""
     problems = []
     for reference, item in taken.items():
-        labels = mapping(mapping(item.get("metadata")).get("labels"))
+        labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if run:
             where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
@@ -195,7 +195,7 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
 
 
 def _check_ending(there: Mapping[Reference, Object]) -> None:
-    ending = [each for each, item in there.items() if mapping(item.get("metadata")).get("deletionTimestamp")]
+    ending = [each for each, item in there.items() if is_ending(item)]
     if ending:
         hint = "try again in a moment; kubectl describe shows the finalizers of what stays"
         raise ConflictError(*(Problem(f"{each} is being deleted", hint=hint) for each in ending))

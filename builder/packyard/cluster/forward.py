@@ -15,9 +15,9 @@ from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import Object
 from packyard.cluster.status import RunStatus
 from packyard.errors import InputError, Problem, UnavailableError
-from packyard.kubernetes import pods, roles
+from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE
-from packyard.kubernetes.lenient import mapping, mappings, text
+from packyard.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
 
 _HERE = "127.0.0.1"
 _PRIVILEGED = 1024
@@ -95,10 +95,10 @@ def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
 def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
     for item in objects:
         spec = mapping(item.get("spec"))
-        if roles.kind_of(item) == (CORE, "Service") and spec.get("clusterIP") != "None":
+        if kind_of(item) == (CORE, "Service") and spec.get("clusterIP") != "None":
             for each in mappings(spec.get("ports")):
                 if isinstance(number := each.get("port"), int):
-                    yield Port(f"service/{roles.name_of(item)}", number, text(each.get("name")))
+                    yield Port(f"service/{name_of(item)}", number, text(each.get("name")))
 
 
 def _of_pods(objects: Sequence[Object], seen: RunStatus, role: str, index: int | None) -> Iterator[Port]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from packyard.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.kubernetes.lenient import Object, mapping, mappings
 
 #: A line of the log of kubectl's own libraries, before what it says itself.
 _LOG = re.compile(r"^[EWIF]\d{4} [\d:.]+ .*$\n?", re.MULTILINE)
@@ -98,9 +99,14 @@ class Kubectl:
             raise self.refusal(done.said)
         return done.output
 
-    def read(self, *words: str, data: bytes = b"") -> Any:
-        """Return what a call prints as JSON; one that prints nothing gives an empty mapping."""
-        return self.json(self.run(*words, "--output=json", data=data))
+    def read(self, *words: str, data: bytes = b"") -> list[Object]:
+        """Return the objects that a call prints."""
+        return self.objects(self.run(*words, "--output=json", data=data))
+
+    def objects(self, output: bytes) -> list[Object]:
+        """Return the objects that a call printed as JSON: those of a list, one alone, or none."""
+        found = mapping(self.json(output))
+        return mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
 
     def json(self, output: bytes) -> Any:
         """Return what a call printed as JSON; nothing gives an empty mapping."""

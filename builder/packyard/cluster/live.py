@@ -12,7 +12,6 @@ from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.kubernetes.groups import resource_of
 from packyard.kubernetes.kinds import group_of
-from packyard.kubernetes.lenient import mapping, mappings
 
 #: apiVersion and kind.
 Kind = tuple[str, str]
@@ -60,7 +59,7 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
         return read(kubectl, known)
     if done.code:
         raise kubectl.refusal(done.said)
-    return _by_name(kubectl, mapping(kubectl.json(done.output)))
+    return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(done.output)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
     forbidden = frozenset(_FORBIDDEN.findall(said))
     if done.code and not forbidden:
         raise kubectl.refusal(done.said)
-    return Labelled(mappings(mapping(kubectl.json(done.output)).get("items")), unknown, forbidden)
+    return Labelled(kubectl.objects(done.output), unknown, forbidden)
 
 
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
@@ -106,8 +105,3 @@ def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
     """Delete objects, those that are gone already too; what they own is deleted in the background."""
     words = ("delete", "--filename=-", "--ignore-not-found", "--wait=false", "--output=name")
     kubectl.run(*words, data=names(references))
-
-
-def _by_name(kubectl: Kubectl, found: Mapping[str, Any]) -> dict[Reference, Object]:
-    items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
-    return {Reference.of(item, kubectl.namespace): dict(item) for item in items}

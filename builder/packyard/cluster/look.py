@@ -15,7 +15,7 @@ from packyard.cluster.run import LABEL, Reference, is_of
 from packyard.kubernetes import roles
 from packyard.kubernetes.groups import definition
 from packyard.kubernetes.kinds import group_of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
 
 #: An object by what it is: group, kind, name.
 Key = tuple[str, str, str]
@@ -52,18 +52,17 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
         raise live.may_not_list(kubectl, [_resource(*_POD)])
     found: dict[str, dict[Key, Object]] = {}
     for item in listed.items:
-        run = text(mapping(mapping(item.get("metadata")).get("labels")).get(LABEL))
-        group, kind = roles.kind_of(item)
+        run = text(labels_of(item).get(LABEL))
+        group, kind = kind_of(item)
         if is_of(item, run, kubectl.namespace):
-            found.setdefault(run, {})[group, kind, roles.name_of(item)] = item
+            found.setdefault(run, {})[group, kind, name_of(item)] = item
     return Seen(found, listed.forbidden)
 
 
 def events(kubectl: Kubectl, *, warnings: bool = False) -> Sequence[Object]:
     """Return the events of a namespace, or its warnings, the newest last."""
     chosen = ("--field-selector=type=Warning",) if warnings else ()
-    found = kubectl.read("get", "events", *chosen, "--chunk-size=0")
-    return sorted(mappings(mapping(found).get("items")), key=time_of)
+    return sorted(kubectl.read("get", "events", *chosen, "--chunk-size=0"), key=time_of)
 
 
 def time_of(event: Object) -> str:

@@ -25,7 +25,7 @@ from packyard.bundle.record import known, list_of, map_of, size, text
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import ConflictError, InputError, IntegrityError, Problem, suggest
-from packyard.kubernetes.lenient import mapping, mappings
+from packyard.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.kubernetes.lenient import text as text_of
 
 #: The label of records, with their number.
@@ -79,7 +79,7 @@ class RunRecord:
     @classmethod
     def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
         """Read a ConfigMap, or raise `IntegrityError`."""
-        name = text_of(mapping(item.get("metadata")).get("name"))
+        name = name_of(item)
         data = text_of(mapping(item.get("data")).get(_DATA)).encode()
         packed = text_of(mapping(item.get("binaryData")).get(_OBJECTS))
         found = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
@@ -110,7 +110,7 @@ def read_all(
     """
     wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
     found: dict[str, list[RunRecord]] = {}
-    for item in mappings(kubectl.read("get", "configmaps", f"--selector={wanted}").get("items")):
+    for item in kubectl.read("get", "configmaps", f"--selector={wanted}"):
         try:
             each = RunRecord.of_object(item)
         except IntegrityError as error:
@@ -161,6 +161,6 @@ def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None
 
 def public(item: Object) -> Object:
     """Return an object as it is recorded: without the data of a Secret."""
-    if (item.get("apiVersion"), item.get("kind")) != ("v1", "Secret"):
+    if type_of(item) != ("v1", "Secret"):
         return item
     return {key: value for key, value in item.items() if key not in ("data", "stringData")}

@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 from packyard.cluster.run import Object
 from packyard.kubernetes import pods
 from packyard.kubernetes.kinds import CORE
-from packyard.kubernetes.lenient import mapping, mappings, text
-from packyard.kubernetes.roles import kind_of
+from packyard.kubernetes.lenient import kind_of, mapping, mappings, text
 
 _OUTPUT = "OUTPUT_DIR"
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from packyard.cluster.run import Object
 from packyard.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.kubernetes.kinds import BATCH, CORE, RBAC, group_of
-from packyard.kubernetes.lenient import mapping, mappings, text
+from packyard.kubernetes.lenient import mappings, name_of, text, type_of
 from packyard.kubernetes.roles import made_of
 
 _Key = TypeVar("_Key")
@@ -57,12 +57,12 @@ def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
     """
     rights, beyond = set(_ALWAYS), set()
     for item in objects:
-        api_version, kind = text(item.get("apiVersion")), text(item.get("kind"))
+        api_version, kind = type_of(item)
         granted = set(_granted(item)) if (group_of(api_version), kind) == (RBAC, "Role") else set()
         if is_cluster_scoped(api_version, kind):
             beyond.add(f"{kind}, which has no namespace")
         elif any("*" in (each.group, each.resource, each.verb) for each in granted):
-            beyond.add(f"Role {text(mapping(item.get('metadata')).get('name'))}, which gives all rights on something")
+            beyond.add(f"Role {name_of(item)}, which gives all rights on something")
         else:
             rights |= granted | _rights(group_of(api_version), resource_of(kind), _OWN)
             for version, made in made_of((group_of(api_version), kind)):

@@ -20,7 +20,7 @@ from packyard.errors import InputError, Problem, shown
 from packyard.kubernetes import pods
 from packyard.kubernetes.groups import is_cluster_scoped
 from packyard.kubernetes.kinds import Kind, group_of
-from packyard.kubernetes.lenient import mapping, text
+from packyard.kubernetes.lenient import labels_of, mapping, text, type_of
 
 Object = dict[str, Any]
 
@@ -59,11 +59,7 @@ class Reference:
     @classmethod
     def of(cls, item: Mapping[str, Any], namespace: str) -> Reference:
         """Return what names an object that is applied in ``namespace``."""
-        api_version, kind, metadata = (
-            text(item.get("apiVersion")),
-            text(item.get("kind")),
-            mapping(item.get("metadata")),
-        )
+        (api_version, kind), metadata = type_of(item), mapping(item.get("metadata"))
         inside = "" if is_cluster_scoped(api_version, kind) else text(metadata.get("namespace")) or namespace
         return cls(api_version, kind, inside, text(metadata.get("name")))
 
@@ -88,7 +84,7 @@ def new_word() -> str:
 
 def name_of(objects: Sequence[Mapping[str, Any]], otherwise: str) -> str:
     """Return the name of the run that objects are, made of the text ``otherwise`` where they do not say it."""
-    named = {text(mapping(mapping(item.get("metadata")).get("labels")).get(_INSTANCE)) for item in objects}
+    named = {text(labels_of(item).get(_INSTANCE)) for item in objects}
     if len(named - {""}) == 1:
         return max(named)
     return re.sub(r"[^a-z0-9]+", "-", otherwise.lower()).strip("-")[:_LONGEST].strip("-") or "run"
@@ -99,7 +95,7 @@ def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -
 
     Objects of several namespaces are not one run, and a namespace that was asked for must be theirs.
     """
-    items = (item for item in objects if not is_cluster_scoped(text(item.get("apiVersion")), text(item.get("kind"))))
+    items = (item for item in objects if not is_cluster_scoped(*type_of(item)))
     named = {found for item in items if (found := text(mapping(item.get("metadata")).get("namespace")))}
     if len(named) > 1:
         raise InputError(Problem(f"its objects are for several namespaces: {', '.join(sorted(named))}"))
@@ -118,7 +114,7 @@ def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[O
     found = copy.deepcopy(list(objects))
     for item in found:
         _label(item, {LABEL: run})
-        if namespace and is_cluster_scoped(text(item.get("apiVersion")), text(item.get("kind"))):
+        if namespace and is_cluster_scoped(*type_of(item)):
             _label(item, {NAMESPACE: namespace})
         for each in _templates(item):
             _label(each, {LABEL: run})
@@ -127,7 +123,7 @@ def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[O
 
 def is_of(item: Mapping[str, Any], run: str, namespace: str) -> bool:
     """Say whether an object bears the name of a run in a namespace."""
-    labels = mapping(mapping(item.get("metadata")).get("labels"))
+    labels = labels_of(item)
     return labels.get(LABEL) == run and labels.get(NAMESPACE, namespace) == namespace
 
 

@@ -17,8 +17,8 @@ from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Reference
 from packyard.cluster.workloads import Placed, Workload
 from packyard.errors import PackyardError
-from packyard.kubernetes import outcome, roles, trouble
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes import outcome, trouble
+from packyard.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.kubernetes.outcome import FAILED, SUCCEEDED
 
 STARTING, RUNNING, INCOMPLETE = "starting", "running", "incomplete"
@@ -151,7 +151,7 @@ class _Run:
             pods=[_pod_status(each, events) for workload in self.workloads for each in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
-            is_endless=any(outcome.is_endless(roles.kind_of(each.item)) for each in self.workloads),
+            is_endless=any(outcome.is_endless(kind_of(each.item)) for each in self.workloads),
             when=self.record.when,
         )
 
@@ -244,7 +244,7 @@ def _pod_status(each: Placed, events: Sequence[Object]) -> PodStatus:
         role=each.role,
         index=each.index,
         node=text(spec.get("nodeName")),
-        state="ending" if metadata.get("deletionTimestamp") else state,
+        state="ending" if is_ending(each.pod) else state,
         restarts=trouble.restarts(each.pod),
         reason=_shortened(_reason(each, events)),
         created=text(metadata.get("creationTimestamp")),
@@ -262,7 +262,7 @@ def _containers(pod: Object) -> tuple[str, ...]:
 
 
 def _key(item: Object) -> tuple[str, str]:
-    return roles.kind_of(item)[1], roles.name_of(item)
+    return kind_of(item)[1], name_of(item)
 
 
 def _named(item: Object) -> str:

@@ -9,7 +9,7 @@ from packyard.cluster.look import Key
 from packyard.cluster.record import RunRecord
 from packyard.kubernetes import outcome, roles, trouble
 from packyard.kubernetes.kinds import JOBSET
-from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, text
 from packyard.kubernetes.outcome import FAILED, SUCCEEDED
 from packyard.kubernetes.roles import Role
 
@@ -25,7 +25,7 @@ class Placed:
     @property
     def name(self) -> str:
         """The name of the pod."""
-        return roles.name_of(self.pod)
+        return name_of(self.pod)
 
     @property
     def phase(self) -> str:
@@ -35,8 +35,7 @@ class Placed:
     @property
     def is_active(self) -> bool:
         """Whether the pod may still do something."""
-        ending = mapping(self.pod.get("metadata")).get("deletionTimestamp")
-        return self.phase not in ("Succeeded", "Failed") and not ending
+        return self.phase not in ("Succeeded", "Failed") and not is_ending(self.pod)
 
     @property
     def is_ready(self) -> bool:
@@ -135,13 +134,13 @@ def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key])
 
 def _template(item: Object, objects: Mapping[Key, Object]) -> Object:
     """Return the object that says how many pods there are: of a TrainJob the JobSet that is made of it."""
-    made = objects.get((JOBSET, "JobSet", roles.name_of(item)))
-    return made if made and roles.kind_of(item)[1] == "TrainJob" else item
+    made = objects.get((JOBSET, "JobSet", name_of(item)))
+    return made if made and kind_of(item)[1] == "TrainJob" else item
 
 
 def _own(role: Role, item: Object, taken: set[str]) -> Role:
     """Return a role by a name that no other workload of the run has for its own."""
-    return replace(role, name=f"{role.name}-{roles.kind_of(item)[1].lower()}") if role.name in taken else role
+    return replace(role, name=f"{role.name}-{kind_of(item)[1].lower()}") if role.name in taken else role
 
 
 def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], known: Sequence[Role]) -> list[Placed]:
@@ -170,4 +169,4 @@ def _restarts(item: Object) -> int:
 
 
 def _age(pod: Object) -> tuple[str, str]:
-    return text(mapping(pod.get("metadata")).get("creationTimestamp")), roles.name_of(pod)
+    return text(mapping(pod.get("metadata")).get("creationTimestamp")), name_of(pod)

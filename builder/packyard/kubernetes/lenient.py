@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from packyard.kubernetes.kinds import Kind, group_of
+
 Object = Mapping[str, Any]
 """A mapping as YAML gives it."""
 
@@ -25,3 +27,35 @@ def mappings(value: object) -> list[Object]:
 def text(value: object) -> str:
     """Return a text as it is, and anything else as an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def type_of(item: Object) -> tuple[str, str]:
+    """Return the apiVersion and the kind of an object."""
+    return text(item.get("apiVersion")), text(item.get("kind"))
+
+
+def kind_of(item: Object) -> Kind:
+    """Return the group and the kind of an object."""
+    version, kind = type_of(item)
+    return group_of(version), kind
+
+
+def name_of(item: Object) -> str:
+    """Return the name of an object."""
+    return text(mapping(item.get("metadata")).get("name"))
+
+
+def labels_of(item: Object) -> Object:
+    """Return the labels of an object, or of a template of pods."""
+    return mapping(mapping(item.get("metadata")).get("labels"))
+
+
+def is_ending(item: Object) -> bool:
+    """Say whether an object is being deleted."""
+    return bool(mapping(item.get("metadata")).get("deletionTimestamp"))
+
+
+def condition(item: Object, name: str) -> Object:
+    """Return a condition of an object's status."""
+    found = (each for each in mappings(mapping(item.get("status")).get("conditions")) if each.get("type") == name)
+    return next(found, {})

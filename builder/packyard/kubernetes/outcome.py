@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
-from packyard.kubernetes.roles import kind_of
+from packyard.kubernetes.lenient import Object, kind_of, mapping, mappings, text
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.kubernetes import pods
-from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, group_of, of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
+from packyard.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
 
 #: The roles that speak for a run, the first that it has.
 CHIEFS = ("launcher", "chief", "master", "leader")
@@ -84,16 +84,6 @@ class Role:
     per_job: int = 0
 
 
-def kind_of(item: Object) -> Kind:
-    """Return the group and the kind of a plain object."""
-    return group_of(text(item.get("apiVersion"))), text(item.get("kind"))
-
-
-def name_of(item: Object) -> str:
-    """Return the name of a plain object."""
-    return text(mapping(item.get("metadata")).get("name"))
-
-
 def is_workload(kind: Kind) -> bool:
     """Say whether pods are made of objects of a kind."""
     return kind in _LABELS or kind in _SINGLE
@@ -145,7 +135,7 @@ def own_name(item: Object, run: str) -> str:
     if name != run:
         return name.removeprefix(f"{run}-")
     found = pods.find(item)
-    labels = mapping(mapping(mapping(found[0].template).get("metadata")).get("labels")) if found else {}
+    labels = labels_of(mapping(found[0].template)) if found else {}
     containers = mappings(found[0].spec.get("containers")) if found else []
     named = text(labels.get("app.kubernetes.io/component")) or text(containers[0].get("name") if containers else "")
     return named or kind_of(item)[1].lower()

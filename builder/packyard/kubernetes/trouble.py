@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, condition, mapping, mappings, text
 
 #: Of containers that wait: those that will not start until somebody helps, with what is said of them.
 _IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
@@ -52,12 +52,12 @@ def of_pod(pod: Object) -> str:
     status = mapping(pod.get("status"))
     if status.get("phase") == "Succeeded":
         return ""
-    return _of_whole(status) or next(_of_containers(pod), "") or ("" if is_ready(pod) else _unready(status))
+    return _of_whole(pod, status) or next(_of_containers(pod), "") or ("" if is_ready(pod) else _unready(status))
 
 
 def is_ready(pod: Object) -> bool:
-    """Say whether a pod runs and is ready."""
-    return _condition(mapping(pod.get("status")), "Ready").get("status") == "True"
+    """Say whether a pod runs and is ready; or a node."""
+    return condition(pod, "Ready").get("status") == "True"
 
 
 def is_starting(pod: Object) -> bool:
@@ -77,7 +77,7 @@ def end(pod: Object) -> str:
 
 def replica_failure(item: Object) -> str:
     """Return what a Deployment says of pods that cannot be made."""
-    found = _condition(mapping(item.get("status")), "ReplicaFailure")
+    found = condition(item, "ReplicaFailure")
     return text(found.get("message")) if found.get("status") == "True" else ""
 
 
@@ -115,9 +115,9 @@ def unschedulable(message: str) -> str:
     return f"no node fits: of {found[1]}, {reasons}" if found[1] != "0" else "no node fits: there are none"
 
 
-def _of_whole(status: Object) -> str:
+def _of_whole(pod: Object, status: Object) -> str:
     """Return what a pod says of itself as a whole."""
-    disrupted, scheduled = _condition(status, "DisruptionTarget"), _condition(status, "PodScheduled")
+    disrupted, scheduled = condition(pod, "DisruptionTarget"), condition(pod, "PodScheduled")
     if status.get("phase") == "Failed":
         if status.get("reason") == "Evicted" or disrupted.get("status") == "True":
             why = text(status.get("message")) or text(disrupted.get("message")) or text(disrupted.get("reason"))
@@ -185,8 +185,3 @@ def _unready(status: Object) -> str:
 def _statuses(status: Object) -> list[Object]:
     """Return the states of containers, those that come first in a pod's life first."""
     return [each for key in ("initContainerStatuses", "containerStatuses") for each in mappings(status.get(key))]
-
-
-def _condition(status: Object, name: str) -> Object:
-    found = (each for each in mappings(status.get("conditions")) if each.get("type") == name)
-    return next(found, {})

@@ -8,7 +8,7 @@ from shlex import quote
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.kubernetes import groups, operators
-from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.lenient import Object, mapping, text, type_of
 from packyard.kubernetes.operators import Operator
 
 _CHECK = "api"
@@ -94,13 +94,11 @@ def judge(operator: Operator, found: operators.Found) -> Finding:
 
 def _kinds(objects: Sequence[Object]) -> list[tuple[str, str]]:
     """Return the kinds of objects and of what is made of them, with their apiVersions."""
-    own = {(text(item.get("apiVersion")), text(item.get("kind"))) for item in objects}
-    return sorted(own | set(_custom(objects)))
+    return sorted({*map(type_of, objects), *_custom(objects)})
 
 
 def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
-    named = ((text(item.get("apiVersion")), text(item.get("kind"))) for item in objects)
-    return sorted({each for version, kind in named for each in groups.custom(version, kind)})
+    return sorted({each for item in objects for each in groups.custom(*type_of(item))})
 
 
 def _operators(objects: Sequence[Object]) -> dict[Operator, list[tuple[str, str]]]:

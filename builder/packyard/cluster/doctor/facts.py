@@ -18,7 +18,7 @@ from shlex import quote
 from packyard.cluster.kubectl import Kubectl
 from packyard.errors import UnavailableError
 from packyard.kubernetes.groups import resource_of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text
 
 #: A kind of an object, and its name.
 Name = tuple[str, str]
@@ -90,7 +90,7 @@ class Facts:
 
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object by its name, None where it is not there, or raise `UnreadError`."""
-        return next((item for item in self.all(kind) if mapping(item.get("metadata")).get("name") == name), None)
+        return next((item for item in self.all(kind) if name_of(item) == name), None)
 
 
 def read(kubectl: Kubectl, asked: Questions) -> Facts:
@@ -140,9 +140,7 @@ def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str
     unforeseen = [line for line in failed if _NOT_SERVED not in line and not _FORBIDDEN.search(line)]
     if done.code and (unforeseen or not failed):
         raise kubectl.refusal("\n".join(unforeseen) or done.said)
-    found = kubectl.json(done.output)
-    items = mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
-    return [_without_secrets(item) for item in items], unread
+    return [_without_secrets(item) for item in kubectl.objects(done.output)], unread
 
 
 def _without_secrets(item: Object) -> Object:
@@ -174,5 +172,5 @@ def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
 def _review(kubectl: Kubectl) -> Object:
     """Return what the server says of the user's rights in the namespace."""
     review = {**_REVIEW, "spec": {"namespace": kubectl.namespace}}
-    done = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
+    (done,) = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
     return mapping(done.get("status"))

@@ -16,7 +16,7 @@ from packyard.kubernetes import claims, requests
 from packyard.kubernetes.claims import CLAIM
 from packyard.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.kubernetes.kinds import group_of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 from packyard.kubernetes.requests import Amounts, Asked, amounts, number, shown
 
 _CHECK = "limits"
@@ -38,7 +38,7 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     default = _default(facts.all("LimitRange"))
     needs = requests.most([_counts(objects), *(_together(moment, default) for moment in moments)])
     for quota in [] if wanted.there(objects, facts) else facts.all("ResourceQuota"):
-        about = f"ResourceQuota {text(mapping(quota.get('metadata')).get('name'))}"
+        about = f"ResourceQuota {name_of(quota)}"
         spec, fix = mapping(quota.get("spec")), f"{facts.inside} describe resourcequotas"
         if spec.get("scopes") or spec.get("scopeSelector"):
             yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
@@ -61,7 +61,7 @@ def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     found, default = facts.all("LimitRange"), _default(facts.all("LimitRange"))
     fix = f"{facts.inside} describe limitranges"
     for item in found:
-        about = f"LimitRange {text(mapping(item.get('metadata')).get('name'))}"
+        about = f"LimitRange {name_of(item)}"
         faults = [
             fault
             for limit in mappings(mapping(item.get("spec")).get("limits"))
@@ -104,7 +104,7 @@ def _counts(objects: Sequence[Object]) -> Amounts:
     """Return how many objects of each kind there are, with the record of the run, and what claims ask for."""
     found = {"count/configmaps": _ONE, "configmaps": _ONE}
     for item in objects:
-        version, kind = text(item.get("apiVersion")), text(item.get("kind"))
+        version, kind = type_of(item)
         if is_cluster_scoped(version, kind):
             continue
         resource, group = resource_of(kind), group_of(version)
@@ -133,7 +133,7 @@ def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[s
 def _limited(kind: str, objects: Sequence[Object], default: Asked) -> Iterator[tuple[str, Asked]]:
     """Yield what a limit of a type is about, each with its name."""
     for item in claims.brought(objects) if kind == CLAIM else ():
-        yield f"claim {text(mapping(item.get('metadata')).get('name'))}", Asked(claims.asked(item))
+        yield f"claim {name_of(item)}", Asked(claims.asked(item))
     for each in wanted.find(objects):
         if kind == "Pod":
             yield f"a pod of {each.who}", requests.of(each.pod, default)

@@ -8,7 +8,7 @@ from shlex import quote
 from packyard.cluster.doctor.facts import Facts
 from packyard.cluster.doctor.finding import Finding, error, passed
 from packyard.kubernetes import pod_security, pods
-from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.lenient import Object, is_ending, mapping, name_of, text
 from packyard.kubernetes.pod_security import LEVELS
 
 _CHECK = "namespace"
@@ -19,13 +19,13 @@ def admits(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the namespace, and that its level of Pod Security admits the pods; one that objects bring is theirs."""
     name = facts.namespace
     brought = (item for item in objects if item.get("kind") == "Namespace")
-    found = next((item for item in brought if mapping(item.get("metadata")).get("name") == name), None)
+    found = next((item for item in brought if name_of(item) == name), None)
     found = found or facts.find("Namespace", name)
     about, word = f"Namespace {name}", quote(name)
     if found is None:
         yield error(_CHECK, about, "is not there", why="nothing can be applied", fix=f"kubectl create namespace {word}")
         return
-    if mapping(found.get("metadata")).get("deletionTimestamp"):
+    if is_ending(found):
         why = "what is created there is refused"
         yield error(_CHECK, about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
         return

@@ -13,8 +13,8 @@ from packyard.cluster.doctor import wanted
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.cluster.doctor.wanted import PodSet
-from packyard.kubernetes import pods, requests, selection
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes import pods, requests, selection, trouble
+from packyard.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.kubernetes.requests import Amounts, shown
 
 _CHECK = "nodes"
@@ -61,7 +61,7 @@ def _nodes(facts: Facts, own: Sequence[Object]) -> list[_Node]:
     own_places = {id(item) for item in own}
     for item in (each for each in facts.all("Pod") if id(each) not in own_places):
         on.setdefault(text(mapping(item.get("spec")).get("nodeName")), []).append(item)
-    return [_node(item, on.get(text(mapping(item.get("metadata")).get("name")), ())) for item in facts.all("Node")]
+    return [_node(item, on.get(name_of(item), ())) for item in facts.all("Node")]
 
 
 def _node(item: Object, there: Sequence[Object]) -> _Node:
@@ -164,7 +164,7 @@ def _fitting(asked: Amounts, room: Amounts) -> int:
 
 def _is_apart(each: PodSet) -> bool:
     """Say whether no two pods of a set may share a node."""
-    labels = mapping(mapping(mapping(each.pod.template).get("metadata")).get("labels"))
+    labels = labels_of(mapping(each.pod.template))
     terms = (term for term in _apart(_spec(each)) if term.get("topologyKey") == _HOST)
     return any(selection.selects(term.get("labelSelector"), labels) for term in terms)
 
@@ -207,6 +207,4 @@ def _labels(spec: Object) -> str:
 
 
 def _is_ready(node: Object) -> bool:
-    conditions = mappings(mapping(node.get("status")).get("conditions"))
-    is_ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
-    return is_ready and mapping(node.get("spec")).get("unschedulable") is not True
+    return trouble.is_ready(node) and mapping(node.get("spec")).get("unschedulable") is not True

@@ -8,7 +8,7 @@ from shlex import quote
 from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, warning
 from packyard.kubernetes import operators
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, condition, mapping, text
 
 _CHECK = "queue"
 _LABEL = "kueue.x-k8s.io/queue-name"
@@ -37,12 +37,11 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             why = "the run stays suspended, and never starts"
             yield error(_CHECK, about, "is not there", why=why, fix=list_all)
             continue
-        conditions = mappings(mapping(found.get("status")).get("conditions"))
-        stopped = [each for each in conditions if each.get("type") == "Active" and each.get("status") == "False"]
-        if stopped:
+        state = condition(found, "Active")
+        if state.get("status") == "False":
             why = "the run stays suspended until it is"
             fix = f"{facts.inside} describe {_RESOURCE} {quote(name)}"
-            yield error(_CHECK, about, f"is not active: {text(stopped[0].get('message'))}", why=why, fix=fix)
+            yield error(_CHECK, about, f"is not active: {text(state.get('message'))}", why=why, fix=fix)
         else:
             yield passed(_CHECK, about)
 

@@ -9,8 +9,8 @@ from shlex import quote
 from packyard.cluster.doctor.facts import Facts, Name, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed
 from packyard.kubernetes import held, pods
-from packyard.kubernetes.kinds import Kind, group_of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.kinds import Kind
+from packyard.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text
 from packyard.kubernetes.name_fields import ALWAYS_THERE
 
 _CHECK = "reference"
@@ -107,7 +107,7 @@ def _patch(kind: str, name: str, facts: Facts, keys: Sequence[str]) -> str:
 
 
 def _brought(objects: Sequence[Object]) -> set[Name]:
-    return {(text(item.get("kind")), text(mapping(item.get("metadata")).get("name"))) for item in objects}
+    return {(text(item.get("kind")), name_of(item)) for item in objects}
 
 
 def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
@@ -140,7 +140,7 @@ def _pulling(objects: Sequence[Object]) -> set[Name]:
 def _classes(objects: Sequence[Object]) -> set[Name]:
     found = {(kind, text(pod.get(field))) for pod in pods.find_all(objects) for field, kind in _OF_PODS.items()}
     for item in objects:
-        kind = group_of(text(item.get("apiVersion"))), text(item.get("kind"))
+        kind = kind_of(item)
         if kind in _OF_OBJECTS:
             field, named = _OF_OBJECTS[kind]
             found.add((named, text(mapping(item.get("spec")).get(field))))

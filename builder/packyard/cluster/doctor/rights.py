@@ -11,7 +11,7 @@ from packyard.cluster.doctor.finding import Finding, error, passed, unknown, war
 from packyard.cluster.roles import Right
 from packyard.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.kubernetes.kinds import group_of
-from packyard.kubernetes.lenient import Object, text
+from packyard.kubernetes.lenient import Object, text, type_of
 
 _CHECK, _ABOUT = "rights", "your rights"
 #: What a run can be deployed without: looking at its pods.
@@ -76,8 +76,7 @@ def _right(kind: str, verb: str) -> Right:
 
 def _cluster_wide(objects: Sequence[Object]) -> set[Right]:
     """Return the rights for what has no namespace."""
-    named = {(text(item.get("apiVersion")), text(item.get("kind"))) for item in objects}
-    kinds = [each for each in named if is_cluster_scoped(*each)]
+    kinds = [each for each in map(type_of, objects) if is_cluster_scoped(*each)]
     return {
         Right(group_of(version), resource_of(kind), verb) for version, kind in kinds for verb in ("create", "patch")
     }

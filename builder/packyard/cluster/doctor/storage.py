@@ -10,7 +10,7 @@ from packyard.cluster.doctor.facts import Facts, Questions
 from packyard.cluster.doctor.finding import Finding, error, passed, warning
 from packyard.kubernetes import claims as of_claims
 from packyard.kubernetes.claims import CLAIM
-from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.lenient import Object, is_ending, mapping, name_of, text
 
 _CHECK = "storage"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
@@ -30,7 +30,7 @@ def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
             fix = f"{facts.inside} get persistentvolumeclaims"
             yield error(_CHECK, about, "is not there", why=why, fix=fix)
-        elif mapping(found.get("metadata")).get("deletionTimestamp"):
+        elif is_ending(found):
             yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
         elif phase(found) == "Lost":
             yield error(_CHECK, about, "has lost its volume", why=_PENDING, fix=fix)
@@ -47,7 +47,7 @@ def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that are there bound, or waiting for their first pod."""
     for name in _mounted(objects):
         found = facts.find(CLAIM, name)
-        if found is None or phase(found) == "Lost" or mapping(found.get("metadata")).get("deletionTimestamp"):
+        if found is None or phase(found) == "Lost" or is_ending(found):
             continue  # of which `claims` speaks
         asked = text(mapping(found.get("spec")).get("storageClassName"))
         if phase(found) == "Bound" or _waits(facts.find("StorageClass", asked)):
@@ -59,7 +59,7 @@ def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
-    own = {text(mapping(item.get("metadata")).get("name")): item for item in of_claims.brought(objects)}
+    own = {name_of(item): item for item in of_claims.brought(objects)}
     for name in _mounted(objects, brought=True):
         found = own.get(name) or facts.find(CLAIM, name)
         if found is not None:
@@ -103,7 +103,7 @@ def _waits(storage_class: Object | None) -> bool:
 
 def _mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
-    own = {text(mapping(item.get("metadata")).get("name")) for item in of_claims.brought(objects)}
+    own = {name_of(item) for item in of_claims.brought(objects)}
     named = {name for each in wanted.find(objects) for name, _ in of_claims.mounts(each.pod)}
     return sorted(named if brought else named - own)
 

@@ -10,7 +10,7 @@ from packyard.cluster.doctor.finding import Finding, error, passed, unknown
 from packyard.cluster.doctor.storage import describe, modes
 from packyard.kubernetes import claims, pods
 from packyard.kubernetes.claims import CLAIM
-from packyard.kubernetes.lenient import Object, mapping, text
+from packyard.kubernetes.lenient import Object, mapping, name_of, text
 from packyard.kubernetes.requests import amounts, shown
 
 _CHECK = "storage"
@@ -24,7 +24,8 @@ def ask(objects: Sequence[Object]) -> Questions:
     come = [*claims.brought(objects), *claims.templates(objects)]
     return Questions(
         named=frozenset(
-            [(CLAIM, _name(item)) for item in claims.brought(objects)] + [(_DRIVER, name) for name in _drivers(objects)]
+            [(CLAIM, name_of(item)) for item in claims.brought(objects)]
+            + [(_DRIVER, name) for name in _drivers(objects)]
         ),
         everywhere=frozenset({_CLASS, _VOLUME} if come or _brought(objects) else ()),
     )
@@ -33,8 +34,8 @@ def ask(objects: Sequence[Object]) -> Questions:
 def bindable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find what binds each claim that comes: its class, or a volume. One that is there already has to be alike."""
     for item in claims.brought(objects):
-        there = facts.find(CLAIM, _name(item))
-        yield _changed(item, there, facts) if there else _bound(f"{CLAIM} {_name(item)}", item, objects, facts)
+        there = facts.find(CLAIM, name_of(item))
+        yield _changed(item, there, facts) if there else _bound(f"{CLAIM} {name_of(item)}", item, objects, facts)
     for item in claims.templates(objects):
         yield _bound("claims made for pods", item, objects, facts)
 
@@ -71,7 +72,7 @@ def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
 
 def _bound(about: str, claim: Object, objects: Sequence[Object], facts: Facts) -> Finding:
     asked = mapping(claim.get("spec")).get("storageClassName")
-    found = [each for each in facts.all(_CLASS) if _name(each) == asked or (asked is None and _is_default(each))]
+    found = [each for each in facts.all(_CLASS) if name_of(each) == asked or (asked is None and _is_default(each))]
     volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
     if found or any(_fits(volume, claim, facts.namespace) for volume in volumes):
         return passed(_CHECK, about)
@@ -86,10 +87,10 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
     """Say whether a volume can be bound to a claim of a namespace."""
     spec, wanted = mapping(volume.get("spec")), mapping(claim.get("spec"))
     holder = mapping(spec.get("claimRef"))
-    is_held = bool(holder) and (holder.get("namespace"), holder.get("name")) != (namespace, _name(claim))
+    is_held = bool(holder) and (holder.get("namespace"), holder.get("name")) != (namespace, name_of(claim))
     return (
         not is_held
-        and text(wanted.get("volumeName")) in ("", _name(volume))
+        and text(wanted.get("volumeName")) in ("", name_of(volume))
         and text(spec.get("storageClassName")) == text(wanted.get("storageClassName"))
         and modes(claim) <= modes(volume)
         and claims.asked(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
@@ -98,7 +99,7 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
 
 def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
     """Return whether a claim can be applied over the one that is there."""
-    about, fix = f"{CLAIM} {_name(claim)}", describe(_name(claim), facts)
+    about, fix = f"{CLAIM} {name_of(claim)}", describe(name_of(claim), facts)
     asked, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
     has_now = f"is there with {shown('storage', has)}"
     if asked < has:
@@ -116,12 +117,8 @@ def _is_default(storage_class: Object) -> bool:
     return mapping(mapping(storage_class.get("metadata")).get("annotations")).get(_DEFAULT) == "true"
 
 
-def _name(item: Object) -> str:
-    return text(mapping(item.get("metadata")).get("name"))
-
-
 def _brought(objects: Sequence[Object]) -> list[str]:
-    return sorted(_name(item) for item in objects if item.get("kind") == _VOLUME)
+    return sorted(name_of(item) for item in objects if item.get("kind") == _VOLUME)
 
 
 def _all(objects: Sequence[Object]) -> list[Object]:

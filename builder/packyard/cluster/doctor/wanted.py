@@ -10,7 +10,7 @@ from packyard.cluster import run as runs
 from packyard.cluster.doctor.facts import Facts
 from packyard.kubernetes import pods, roles
 from packyard.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
 from packyard.kubernetes.pods import Pod
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -55,20 +55,20 @@ def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
         counts = [sum(counts)] if counts else []
     for pod, count in zip_longest(found, counts, fillvalue=1):
         if isinstance(pod, Pod):
-            is_step = roles.kind_of(item)[0] == ARGO
-            yield PodSet(f"{text(item.get('kind'))} {roles.name_of(item)}", pod, count, is_step)
+            is_step = kind_of(item)[0] == ARGO
+            yield PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, count, is_step)
 
 
 def _sized(item: Object, objects: Sequence[Object]) -> Object:
     """Return an object as one whose roles are known, with the same pods: a TrainingRuntime as the JobSet made of it."""
-    kind, spec = roles.kind_of(item), mapping(item.get("spec"))
+    kind, spec = kind_of(item), mapping(item.get("spec"))
     if kind == (BATCH, "CronJob"):
         return {**item, "kind": "Job", "spec": mapping(spec.get("jobTemplate")).get("spec")}
     if kind not in of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"):
         return item
     jobs = mapping(mapping(spec.get("template")).get("spec")).get("replicatedJobs")
-    trained = (mapping(each.get("spec")) for each in objects if roles.kind_of(each) == (TRAINER, "TrainJob"))
-    users = (each for each in trained if mapping(each.get("runtimeRef")).get("name") == roles.name_of(item))
+    trained = (mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob"))
+    users = (each for each in trained if mapping(each.get("runtimeRef")).get("name") == name_of(item))
     nodes = mapping(mapping(next(users, None)).get("trainer")).get("numNodes")
     return {
         "apiVersion": f"{JOBSET}/v1alpha2",
@@ -81,8 +81,7 @@ def _sized(item: Object, objects: Sequence[Object]) -> Object:
 def _trained(job: Object, nodes: object) -> Object:
     """Return a job of a runtime with as many pods as a TrainJob says."""
     template = mapping(job.get("template"))
-    labels = mapping(mapping(template.get("metadata")).get("labels"))
-    if nodes is None or labels.get(_STEP) != "trainer":
+    if nodes is None or labels_of(template).get(_STEP) != "trainer":
         return job
     sized = {**mapping(template.get("spec")), "parallelism": nodes, "completions": nodes}
     return {**job, "template": {**template, "spec": sized}}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packyard.kubernetes import mpi_jobs, pods
-from packyard.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 
 #: The functions of `probe.sh`.
 Kind = Literal["program", "module", "script", "read", "write", "list", "user", "name"]
@@ -70,11 +70,7 @@ def find(container: Object, volumes: Sequence[Object], objects: Sequence[Object]
 
 def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:
     """Return the variables of a container that are written out, in it or in a ConfigMap among ``objects``."""
-    maps = {
-        text(mapping(item.get("metadata")).get("name")): mapping(item.get("data"))
-        for item in objects
-        if (item.get("apiVersion"), item.get("kind")) == ("v1", "ConfigMap")
-    }
+    maps = {name_of(item): mapping(item.get("data")) for item in objects if type_of(item) == ("v1", "ConfigMap")}
     found: dict[str, str] = {}
     for source in mappings(container.get("envFrom")):
         named = maps.get(text(mapping(source.get("configMapRef")).get("name")), {})

@@ -17,8 +17,8 @@ from packyard.cluster.probe.contract import Check
 from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import PackyardError, Problem
 from packyard.kubernetes import pods
-from packyard.kubernetes.kinds import CORE, JOBSET, KUBEFLOW, TRAINER, group_of
-from packyard.kubernetes.lenient import mapping, mappings, text
+from packyard.kubernetes.kinds import CORE, JOBSET, KUBEFLOW, TRAINER
+from packyard.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
 from packyard.kubernetes.name_fields import HOLDERS, NAMES
 from packyard.kubernetes.pods import Pod
 
@@ -64,7 +64,7 @@ class Probe:
 def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
     objects, name = prepared.objects, f"{prepared.run[:_LONGEST].rstrip('-.')}-probe-{word}"
-    own = {(text(item.get("kind")), text(mapping(item.get("metadata")).get("name"))): item for item in objects}
+    own = {(text(item.get("kind")), name_of(item)): item for item in objects}
     renamed = {key: f"{name}-{number}" for number, key in enumerate(own) if key[0] in _COPIED}
     tried: dict[str, tuple[Object, Mapping[str, Sequence[Check]]]] = {}
     for pod in pods.find_all(objects):
@@ -91,8 +91,7 @@ def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
 
 
 def _needs_names(objects: Sequence[Object]) -> bool:
-    kinds = [(group_of(text(item.get("apiVersion"))), text(item.get("kind"))) for item in objects]
-    return any(group in _NAMED or (group, kind) == (CORE, "Service") for group, kind in kinds)
+    return any(group in _NAMED or (group, kind) == (CORE, "Service") for group, kind in map(kind_of, objects))
 
 
 def _containers(pod: Pod[Any]) -> list[Object]:

@@ -14,7 +14,7 @@ from packyard.cluster.probe.contract import Check
 from packyard.cluster.probe.jobs import Probe
 from packyard.cluster.record import RunRecord
 from packyard.cluster.run import LABEL, Reference
-from packyard.kubernetes.lenient import mapping, mappings, text
+from packyard.kubernetes.lenient import labels_of, mapping, mappings, text
 
 _CHECK = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
@@ -65,8 +65,8 @@ class Seen:
 
 def look(kubectl: Kubectl, probe: Probe) -> Seen:
     """Look at what the pods of a probe found so far; one call."""
-    pods = mappings(kubectl.read("get", "pods", f"--selector={LABEL}={probe.name}").get("items"))
-    of_job = {text(mapping(mapping(pod.get("metadata")).get("labels")).get(_OF_JOB)): pod for pod in pods}
+    pods = kubectl.read("get", "pods", f"--selector={LABEL}={probe.name}")
+    of_job = {text(labels_of(pod).get(_OF_JOB)): pod for pod in pods}
     findings, waiting = list[Finding](), dict[str, str]()
     for (job, container), checks in probe.checks.items():
         status = mapping(mapping(of_job.get(job)).get("status"))
