@@ -8,9 +8,12 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from cluster import made
 from controlplane import people, webhooks
 from controlplane.api import Api, wait
+from packyard.cli import complete
 from packyard.cluster import kubectl, status
 from packyard.cluster import record as records
 from packyard.cluster.kubectl import Kubectl
@@ -114,6 +117,20 @@ def test_a_run_says_its_state_its_roles_and_what_is_wrong_in_words(client: Kubec
     wait(lambda: [f"{each}" for each in look(client) if said(each) != expected(each)])
     over = {each.run for each in look(client) if each.is_over}
     assert over == {run for run, (_, state, *_) in RUNS.items() if state in ("succeeded", "failed")}
+
+
+def test_shells_complete_the_names_of_runs(client: Kubectl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+    made.put(client, {run: [item] for run in ("first", "fifth", "second")})
+    where = (*client.flags, "-n", client.namespace)
+    for words, found in (
+        (("logs", *where, "fi"), "fifth first"),
+        (("undeploy", *where, "first", ""), "fifth first second"),
+        (("logs", *where, "first", ""), ""),
+        (("status", "--context=none", ""), ""),
+    ):
+        assert complete.main(["--", *words]) == 0
+        assert capfdbinary.readouterr() == ("".join(f"{name}\n" for name in found.split()).encode(), b"")
 
 
 def expected(each: RunStatus) -> object:

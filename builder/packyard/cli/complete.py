@@ -14,6 +14,7 @@ from packyard.errors import PackyardError
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
+_OF_RUNS = ("status", "logs", "events", "exec", "forward", "undeploy", "history", "redeploy")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,7 +58,24 @@ def _candidates(words: list[str]) -> Iterator[str]:
     if flags.get(words[-2]) is not None:
         yield from flags[words[-2]] or _values(verb, words[-2], before[:-1])
         return
-    yield from _words(verb, list(_arguments(before, flags)), words[-1])
+    arguments = list(_arguments(before, flags))
+    if verb in _OF_RUNS and (verb == "undeploy" or not arguments):
+        yield from _runs(before)
+    else:
+        yield from _words(verb, arguments, words[-1])
+
+
+def _runs(words: Sequence[str]) -> list[str]:
+    """Return the runs on the cluster that kubectl's flags among the words name."""
+    import argparse
+
+    from packyard.cli import clusters
+    from packyard.cluster import kubectl, record
+
+    known = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    clusters.add_arguments(known)
+    given, _ = known.parse_known_args(words)
+    return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(given)))
 
 
 def _values(verb: str, flag: str, before: Sequence[str]) -> Iterator[str]:

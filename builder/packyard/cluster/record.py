@@ -122,6 +122,13 @@ def read_all(
     return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
 
 
+def read_names(kubectl: Kubectl) -> list[str]:
+    """Return the names of the runs of the namespace; a server that is silent for some seconds is not waited for."""
+    path = f"--output=jsonpath={{.items[*].metadata.labels.{LABEL}}}"
+    found = kubectl.run("get", "configmaps", f"--selector={NUMBER}", "--request-timeout=3s", path)
+    return sorted({*found.decode().split()})
+
+
 def read_run(kubectl: Kubectl, run: str) -> list[RunRecord]:
     """Return the records of a run, the oldest first, or refuse its name with the nearest that there is."""
     if found := read_all(kubectl, run).get(run):
