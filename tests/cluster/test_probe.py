@@ -94,11 +94,11 @@ def end(api: Api, namespace: str, pod: Object, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fate", "fields", "expected"),
+    ("fate", "fields", "expected", "seconds"),
     [
-        ("unpullable", {}, "cannot be pulled"),
-        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits"),
-        ("run", {"hostNetwork": True}, "restricted"),
+        ("unpullable", {}, "cannot be pulled", 2),
+        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits", 2),
+        ("run", {"hostNetwork": True}, "restricted", 3600),
     ],
     ids=["image", "node", "level"],
 )
@@ -106,11 +106,12 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
     fate: str,
     fields: dict[str, object],
     expected: str,
+    seconds: int,
     prepared: Prepared,
     client: Kubectl,
     left: Callable[[], list[str]],
 ) -> None:
-    (found,) = probing.run(client, fated(prepared, fate, **fields), seconds=2)
+    (found,) = probing.run(client, fated(prepared, fate, **fields), seconds=seconds)
     assert found.severity == "error"
     assert expected in found.message
     wait(left)

@@ -12,6 +12,7 @@ from packyard.cluster import live
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import NUMBER, RunRecord
 from packyard.cluster.run import LABEL, Reference, is_of
+from packyard.errors import PackyardError
 from packyard.kubernetes import roles
 from packyard.kubernetes.groups import definition
 from packyard.kubernetes.kinds import group_of
@@ -59,10 +60,17 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
     return Seen(found, listed.forbidden)
 
 
-def events(kubectl: Kubectl, *, warnings: bool = False) -> Sequence[Object]:
-    """Return the events of a namespace, or its warnings, the newest last."""
-    chosen = ("--field-selector=type=Warning",) if warnings else ()
+def events(kubectl: Kubectl, *chosen: str) -> Sequence[Object]:
+    """Return the events of a namespace, or those that kubectl's words choose, the newest last."""
     return sorted(kubectl.read("get", "events", *chosen, "--chunk-size=0"), key=time_of)
+
+
+def warnings(kubectl: Kubectl) -> Sequence[Object]:
+    """Return the warnings of a namespace; none where they may not be read, as they only explain."""
+    try:
+        return events(kubectl, "--field-selector=type=Warning")
+    except PackyardError:
+        return ()
 
 
 def time_of(event: Object) -> str:

@@ -16,7 +16,6 @@ from packyard.cluster.look import Seen
 from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Reference
 from packyard.cluster.workloads import Placed, Workload
-from packyard.errors import PackyardError
 from packyard.kubernetes import outcome, trouble
 from packyard.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.kubernetes.outcome import FAILED, SUCCEEDED
@@ -101,7 +100,7 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     last = {run: found[-1] for run, found in records.items()}
     if not last:
         return []
-    return judge(last.values(), look.look(kubectl, last), partial(_warnings, kubectl))
+    return judge(last.values(), look.look(kubectl, last), partial(look.warnings, kubectl))
 
 
 def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
@@ -118,14 +117,6 @@ def judge(records: Iterable[RunRecord], seen: Seen, warnings: Callable[[], Seque
 
 def _workloads(record: RunRecord, seen: Seen) -> list[Workload]:
     return workloads.find(record, seen.objects.get(record.run, {}), [look.key_of(each) for each in record.objects])
-
-
-def _warnings(kubectl: Kubectl) -> Sequence[Object]:
-    """Return warnings; none where they may not be read, as they only explain."""
-    try:
-        return look.events(kubectl, warnings=True)
-    except PackyardError:
-        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from packyard.cluster import look as looking
 from packyard.cluster import status as statuses
 from packyard.cluster.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.cluster.kubectl import Kubectl
@@ -19,11 +20,12 @@ from packyard.kubernetes.lenient import labels_of, mapping, mappings, text
 _CHECK = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
 _LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})(?: (\d{1,15}))?")
+_REFUSED = "FailedCreate"
 #: What a container waits for that no time mends; one whose pod has ended will not start.
 _HOPELESS = frozenset(
     (
         *("CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ImagePullBackOff"),
-        *("InvalidImageName", "Failed"),
+        *("InvalidImageName", "Failed", _REFUSED),
     )
 )
 _ENDS = "the pod ends as soon as it starts"
@@ -64,9 +66,13 @@ class Seen:
 
 
 def look(kubectl: Kubectl, probe: Probe) -> Seen:
-    """Look at what the pods of a probe found so far; one call."""
+    """Look at what the pods of a probe found so far; one call, and a second one while there are no pods."""
     pods = kubectl.read("get", "pods", f"--selector={LABEL}={probe.name}")
     of_job = {text(labels_of(pod).get(_OF_JOB)): pod for pod in pods}
+    warned = looking.warnings(kubectl) if {job for job, _ in probe.checks} - of_job.keys() else ()
+    refused = {
+        text(mapping(each.get("involvedObject")).get("name")) for each in warned if each.get("reason") == _REFUSED
+    }
     findings, waiting = list[Finding](), dict[str, str]()
     for (job, container), checks in probe.checks.items():
         status = mapping(mapping(of_job.get(job)).get("status"))
@@ -76,6 +82,7 @@ def look(kubectl: Kubectl, probe: Probe) -> Seen:
             findings += read(checks, mapping(state["terminated"]), probe.image(job, container))
         else:
             failed = "Failed" if status.get("phase") == "Failed" else ""
+            failed = _REFUSED if job in refused and job not in of_job else failed
             waiting[job] = failed or text(mapping(state.get("waiting")).get("reason"))
     return Seen(list(dict.fromkeys(findings)), waiting)
 
