@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,10 @@ def test_a_schema_that_is_none_is_named() -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
-def test_a_fragment_that_is_no_file_is_refused(root: Path, make: object) -> None:
+def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path], None]) -> None:
     fragment = root / "packages/p/docs/20-x.md"
     fragment.parent.mkdir(exist_ok=True)
-    make(fragment)  # type: ignore[operator]
+    make(fragment)
     assert f"{fragment}: is not a regular file" in tiny.refused("docs", "p", "--workspace", root)
 
 

@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from cluster.wanted import WHEN, claim, config_map, deployment, item, job, prepared, secret
+from cluster.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
 from controlplane import people
 from controlplane.api import Api, Object, wait
 from packyard.bundle.record import FaultError
 from packyard.cluster import deploy as deploying
 from packyard.cluster import kubectl, live
 from packyard.cluster import record as records
-from packyard.cluster.deploy import deploy
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.prepared import Prepared, prepare
+from packyard.cluster.prepared import prepare
 from packyard.cluster.record import RunRecord
 from packyard.cluster.run import LABEL, Reference
 from packyard.errors import ConflictError, InputError, PackyardError
@@ -28,21 +27,18 @@ from packyard.errors import ConflictError, InputError, PackyardError
 
 def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
     """Deploy objects as a run."""
-    return deploy(client, prepared(*objects, run=run), who=who, when=WHEN)
+    return deploy(client, prepared(*objects, run=run), who=who)
 
 
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
     """Return why objects are not deployed."""
-    draft = deploying.draft(client, prepared(*objects, run=run), who="ann", when=WHEN)
-    before = records.read_all(client, run).get(run, [])
     with pytest.raises(PackyardError) as caught:
-        deploying.plan(client, before, *draft, force=force, hint="HINT")
+        deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, hint="HINT")
     return str(caught.value)
 
 
 def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> deploying.Plan:
-    draft = deploying.draft(client, prepared(*objects, run=run), who="ann", when=WHEN)
-    return deploying.plan(client, records.read_all(client, run).get(run, []), *draft, force=force)
+    return deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force)
 
 
 def names(api: Api, namespace: str, *kinds: str) -> list[str]:
@@ -55,7 +51,7 @@ def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
 ) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
-    made = deploy(client, prepare(directory, {}, path=os.environ["PATH"]), who="ann", when=WHEN)
+    made = deploy(client, prepare(directory, {}, path=os.environ["PATH"]))
     wait(partial(unfinished, cluster, namespace))
     run = "mnist-fp32-training-first-run"
     assert made.run == run
@@ -197,19 +193,14 @@ def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-train-job/user-allocated-pvc"
     cluster.create(claim(), namespace).expect_done()
     run = prepare(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
-    plan = deploying.plan(client, [], *deploying.draft(client, run, who="ann", when=WHEN))
+    plan = deploying.plan(client, run, who="ann", when=WHEN)
     assert [each.kind for each in plan.unseen] == ["TrainJob"]
     applied: list[Reference] = []
     deploying.carry_out(client, plan, applied.append)
     assert [each.kind for each in applied][-1] == "TrainJob"
     assert len(applied) == len(plan.objects) == 5
-    there = planned_again(client, run)
+    there = deploying.plan(client, run, who="ann", when=WHEN)
     assert (there.is_new, there.unseen) == (False, [])
-
-
-def planned_again(client: Kubectl, run: Prepared) -> deploying.Plan:
-    before = records.read_run(client, run.run)
-    return deploying.plan(client, before, *deploying.draft(client, run, who="ann", when=WHEN))
 
 
 def test_a_namespace_of_its_own_comes_before_the_record(client: Kubectl, cluster: Api) -> None:
@@ -343,4 +334,4 @@ def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, clus
     first, second = records.read_run(client, "first")
     assert second.number == 2
     with pytest.raises(ConflictError, match=r"resources\.limits\.cpu cannot be changed: 2 -> 1"):
-        deploying.plan(client, [first, second], first, first.read_objects(), keep_secrets=True)
+        deploying.plan_again(client, [first, second], first, who="ann", when=WHEN)

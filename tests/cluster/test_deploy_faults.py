@@ -18,7 +18,7 @@ import pytest
 import real
 import running
 from channel import buckets
-from cluster.wanted import WHEN, config_map, deployment, item, job, prepared
+from cluster.wanted import WHEN, config_map, deploy, deployment, item, job, prepared
 from controlplane import people, webhooks
 from controlplane.api import Api, Object
 from packyard.cluster import deploy as deploying
@@ -35,7 +35,7 @@ RUN = "app"
 
 def made(client: Kubectl, *objects: Object, who: str = "ann") -> None:
     """Deploy objects as a run, as far as that goes."""
-    deploying.deploy(client, prepared(*objects), who=who, when=WHEN)
+    deploy(client, prepared(*objects), who=who)
 
 
 @pytest.fixture
@@ -294,10 +294,7 @@ def test_ten_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_path: 
 
 
 def test_of_two_who_deploy_a_run_at_once_one_is_refused(client: Kubectl, cluster: Api, namespace: str) -> None:
-    one, other = (
-        deploying.plan(client, [], *deploying.draft(client, prepared(config_map(x=x)), who="ann", when=WHEN))
-        for x in "12"
-    )
+    one, other = (deploying.plan(client, prepared(config_map(x=x)), who="ann", when=WHEN) for x in "12")
     deploying.carry_out(client, one)
     with pytest.raises(ConflictError, match=r"^run first is being deployed by somebody else"):
         deploying.carry_out(client, other)

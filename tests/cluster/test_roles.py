@@ -146,7 +146,7 @@ def allowed(user: Kubectl) -> set[Right]:
     lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()[1:]
     found = set()
     for line in lines:
-        resource, names, verbs = re.fullmatch(r"(\S*)\s+\[.*?\]\s+\[(.*?)\]\s+\[(.*?)\]", line).groups()  # type: ignore[union-attr]
+        ((resource, names, verbs),) = re.findall(r"^(\S*)\s+\[.*?\]\s+\[(.*?)\]\s+\[(.*?)\]$", line)
         whole, _, inner = resource.partition("/")
         name, _, group = whole.partition(".")
         for verb in verbs.split():

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cluster.wanted import WHEN, claim, config_map, deployment, item, prepared, secret
+from cluster.wanted import claim, config_map, deploy, deployment, item, prepared, secret
 from controlplane.api import Api, Object, wait
 from packyard.cluster import record as records
 from packyard.cluster import undeploy
-from packyard.cluster.deploy import deploy
 from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.run import LABEL
 from packyard.cluster.undeploy import Removal
 
 
 def made(client: Kubectl, run: str, *objects: Object) -> None:
-    deploy(client, prepared(*objects, run=run), who="ann", when=WHEN)
+    deploy(client, prepared(*objects, run=run))
 
 
 def found(client: Kubectl, *runs: str) -> Removal:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from packyard.cluster import deploy as deploying
+from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.prepared import Prepared
+from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Object
 
 WHEN = "2026-01-01T00:00:00Z"
 _INSTANCE = "app.kubernetes.io/instance"
-_POD = {
+_POD: Object = {
     "restartPolicy": "Never",
     "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
     "containers": [
@@ -38,6 +41,13 @@ def prepared(*objects: Object, run: str = "first", values: Mapping[str, str] | N
         values=values or {},
         options=(),
     )
+
+
+def deploy(client: Kubectl, run: Prepared, who: str = "ann") -> RunRecord:
+    """Deploy a run as `packyard deploy` does, and return its record."""
+    made = deploying.plan(client, run, who=who, when=WHEN)
+    deploying.carry_out(client, made)
+    return made.record
 
 
 def item(api_version: str, kind: str, name: str, **fields: Any) -> Object:
@@ -68,5 +78,5 @@ def deployment(name: str = "server", **limits: str) -> Object:
 
 
 def _pod(limits: Mapping[str, str]) -> Object:
-    (container,) = _POD["containers"]  # type: ignore[misc]
-    return {**_POD, "containers": [{**container, "resources": {"limits": limits}}]}  # type: ignore[dict-item]
+    (container,) = _POD["containers"]
+    return {**_POD, "containers": [{**container, "resources": {"limits": limits}}]}

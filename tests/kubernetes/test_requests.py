@@ -13,12 +13,12 @@ from packyard.kubernetes.requests import Asked
 NANO = 10**9
 
 
-def asked(spec: str, default: Asked | None = None) -> tuple[dict[str, float], dict[str, float]]:
+def asked(spec: str, default: Asked | None = None) -> tuple[dict[str, float], ...]:
     """Return requests and limits in whole units."""
     item: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "spec": yaml.safe_load(spec)}
     (pod,) = pods.find(item)
     found = requests.of(pod, default)
-    return tuple({name: amount / NANO for name, amount in each.items()} for each in (found.requests, found.limits))  # type: ignore[return-value]
+    return tuple({name: amount / NANO for name, amount in each.items()} for each in (found.requests, found.limits))
 
 
 def test_containers_run_side_by_side_and_a_limit_is_a_request_where_there_is_none() -> None:

@@ -17,7 +17,6 @@ from packyard.cli import arguments as shared
 from packyard.cli import clusters, deploying, output
 from packyard.cli import directory as directories
 from packyard.cluster import deploy, doctor
-from packyard.cluster import record as records
 from packyard.cluster import run as runs
 from packyard.cluster.doctor.finding import Finding
 from packyard.cluster.kubectl import Kubectl
@@ -42,9 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     with deploying.untouched():
         if not arguments.no_doctor:
             _check(doctor.quick(found, prepared))
-        drafted = deploy.draft(found, prepared, who=found.who(), when=deploying.now())
-        before = records.read_all(found, prepared.run).get(prepared.run, [])
-        made = deploy.plan(found, before, *drafted, force=arguments.force, hint=another)
+        who, when = found.who(), deploying.now()
+        made = deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
     return deploying.run(found, arguments, made, again=again, another=another)
 
 

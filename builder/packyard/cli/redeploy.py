@@ -9,7 +9,6 @@ Secrets stay as they are on the cluster, for their data are not recorded.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, deploying
@@ -40,7 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     remove = clusters.command(found, arguments, "undeploy", arguments.run)
     another = f"delete it first: {remove}; or deploy another one beside it, from its directory, by RUN_NAME=WORD"
     with deploying.untouched():
-        drafted = replace(record, who=found.who(), when=deploying.now())
-        objects = record.read_objects()
-        made = deploy.plan(found, before, drafted, objects, keep_secrets=True, force=arguments.force, hint=another)
+        who, when = found.who(), deploying.now()
+        made = deploy.plan_again(found, before, record, who=who, when=when, force=arguments.force, hint=another)
     return deploying.run(found, arguments, made, again=again, another=another)

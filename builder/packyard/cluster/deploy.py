@@ -67,18 +67,13 @@ class Plan:
         return [self.objects[each] for each in self.absent if each.group_kind == _NAMESPACE]
 
 
-def deploy(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str) -> RunRecord:
-    """Deploy a run, in the namespace of ``kubectl``, and return its record."""
-    before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
-    made = plan(kubectl, before, *draft(kubectl, prepared, who=who, when=when))
-    carry_out(kubectl, made)
-    return made.record
+def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bool = False, hint: str = "") -> Plan:
+    """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
-
-def draft(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str) -> tuple[RunRecord, list[Object]]:
-    """Return the first record that a run would have, and its objects."""
-    objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    made = RunRecord(
+    ``hint`` says how to deploy another run beside it. Raises `ConflictError` for what is there and somebody else's, or
+    can no longer be changed, and what the server refuses, of all objects at once.
+    """
+    drafted = RunRecord(
         run=prepared.run,
         number=1,
         package=prepared.package,
@@ -90,25 +85,36 @@ def draft(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str) -> tuple
         who=who,
         when=when,
     )
-    return made, objects
+    before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
+    objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
+    return _plan(kubectl, before, drafted, objects, force=force, hint=hint)
 
 
-def plan(
+def plan_again(
+    kubectl: Kubectl,
+    before: Sequence[RunRecord],
+    record: RunRecord,
+    *,
+    who: str,
+    when: str,
+    force: bool = False,
+    hint: str = "",
+) -> Plan:
+    """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
+    drafted = replace(record, who=who, when=when)
+    return _plan(kubectl, before, drafted, record.read_objects(), keep_secrets=True, force=force, hint=hint)
+
+
+def _plan(
     kubectl: Kubectl,
     before: Sequence[RunRecord],
     drafted: RunRecord,
     objects: Sequence[Object],
     *,
     keep_secrets: bool = False,
-    force: bool = False,
-    hint: str = "",
+    force: bool,
+    hint: str,
 ) -> Plan:
-    """Ask all that can refuse a run, and store nothing.
-
-    ``before`` are its records so far; ``hint`` says how to deploy another run beside it. With ``keep_secrets`` Secrets
-    have to be there, and stay as they are. Raises `ConflictError` for what is there and somebody else's, or can no
-    longer be changed, and what the server refuses, of all objects at once.
-    """
     _check_owner(before, drafted, hint, force=force)
     wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
     former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
