@@ -184,9 +184,7 @@ def pod(name: str, role: str, index: int, state: str = "running", created: str =
 
 def run_of(*pods: PodStatus) -> RunStatus:
     return RunStatus(
-        run="one",
-        package="",
-        version="",
+        record=made.record("one", (), "ns"),
         state="running",
         reason="",
         roles=(),
@@ -194,7 +192,6 @@ def run_of(*pods: PodStatus) -> RunStatus:
         missing=(),
         unread=(),
         is_endless=False,
-        when="",
     )
 
 

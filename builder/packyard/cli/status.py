@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, output
@@ -16,14 +16,14 @@ from packyard.cli.ages import age
 from packyard.cluster import record as records
 from packyard.cluster import results, status
 from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.record import RunRecord
 from packyard.cluster.status import PodStatus, RoleStatus, RunStatus
-from packyard.errors import InputError, Problem, UsageError, shown, suggest
+from packyard.errors import UsageError, shown
 from packyard.kubernetes.outcome import FAILED
 
 _PAUSE = 2.0  # seconds between two looks
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
+_OF_POD = ("name", "role", "index", "state", "node", "restarts", "reason", "created")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -44,29 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
     found = clusters.find(arguments)
     if arguments.watch:
         return _watch(found, arguments)
-    listed = _records(found, arguments)
-    seen = status.read(found, listed)
+    seen = _read(found, arguments)
     if arguments.output == "json":
-        output.json_result([_document(each, listed[each.run][-1]) for each in seen])
+        output.json_result([_document(each) for each in seen])
         return 0
-    _show(seen, listed, arguments)
+    _show(seen, arguments)
     output.note(_next(found, arguments, seen))
     return 0
 
 
-def _records(found: Kubectl, arguments: argparse.Namespace) -> Mapping[str, Sequence[RunRecord]]:
+def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     if arguments.run:
-        return {arguments.run: records.read_run(found, arguments.run)}
+        return [status.read_one(found, records.read_last(found, arguments.run))]
     listed = records.read_all(found, unfit=output.refusal)
-    if not arguments.package:
-        return listed
-    chosen = {name: each for name, each in listed.items() if each[-1].package == arguments.package}
-    if not chosen:
-        known = sorted({each[-1].package for each in listed.values()} - {""})
-        hint = suggest(arguments.package, known) or f"packyard status -n {found.namespace} lists all runs"
-        problem = f"there is no run of package {arguments.package!r} in namespace {found.namespace}"
-        raise InputError(Problem(problem, hint=hint))
-    return chosen
+    return status.read(found, records.of_package(found, listed, arguments.package) if arguments.package else listed)
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
@@ -81,11 +72,10 @@ def _show_changes(found: Kubectl, arguments: argparse.Namespace) -> int:
     """Show changes until all is over: the whole again on a terminal, elsewhere the lines that are new."""
     before: set[tuple[str, str, str, str]] = set()
     while True:
-        listed = clusters.patiently(lambda: _records(found, arguments))
-        seen = clusters.patiently(lambda now=listed: status.read(found, now))  # type: ignore[misc]
+        seen = clusters.patiently(lambda: _read(found, arguments))
         if output.on_terminal():
             output.clear()
-            _show(seen, listed, arguments)
+            _show(seen, arguments)
         else:
             rows = {(each.run, each.state, _pods(each), each.reason) for each in seen}
             for row in sorted(rows - before):
@@ -98,16 +88,18 @@ def _show_changes(found: Kubectl, arguments: argparse.Namespace) -> int:
         time.sleep(_PAUSE)
 
 
-def _show(seen: Sequence[RunStatus], listed: Mapping[str, Sequence[RunRecord]], arguments: argparse.Namespace) -> None:
+def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
-        _show_one(seen[0], listed[arguments.run][-1], wide=arguments.wide)
+        _show_one(seen[0], wide=arguments.wide)
     elif seen:
-        rows = [(each.run, _package(each), each.state, _pods(each), age(each.when), each.reason) for each in seen]
+        rows = [
+            (each.run, _package(each), each.state, _pods(each), age(each.record.when), each.reason) for each in seen
+        ]
         output.table(_COLUMNS, rows, wide=arguments.wide, prose=1)
 
 
-def _show_one(seen: RunStatus, record: RunRecord, *, wide: bool) -> None:
-    for name, text in _facts(seen, record):
+def _show_one(seen: RunStatus, *, wide: bool) -> None:
+    for name, text in _facts(seen):
         output.line(f"{name:<10}{text}")
     if seen.roles:
         output.line()
@@ -117,8 +109,9 @@ def _show_one(seen: RunStatus, record: RunRecord, *, wide: bool) -> None:
         output.table(_PODS, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
 
 
-def _facts(seen: RunStatus, record: RunRecord) -> Iterator[tuple[str, str]]:
-    yield "run", seen.run
+def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
+    record = seen.record
+    yield "run", record.run
     if record.package:
         yield "package", f"{_package(seen)}, {record.use_case}"
     yield "state", seen.state
@@ -146,7 +139,7 @@ def _numbers(each: RoleStatus) -> tuple[int, ...]:
 
 
 def _package(each: RunStatus) -> str:
-    return f"{each.package} {each.version}".strip()
+    return f"{each.record.package} {each.record.version}".strip()
 
 
 def _pods(each: RunStatus) -> str:
@@ -168,34 +161,23 @@ def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatu
     return f"next: {command(verb, seen[0].run)}; {command('undeploy', seen[0].run)} removes it"
 
 
-def _document(each: RunStatus, record: RunRecord) -> dict[str, object]:
+def _document(each: RunStatus) -> dict[str, object]:
+    record = each.record
     return {
-        "run": each.run,
-        "package": each.package,
-        "version": each.version,
+        "run": record.run,
+        "package": record.package,
+        "version": record.version,
         "useCase": record.use_case,
         "state": each.state,
         "reason": each.reason,
         "roles": [dict(zip(map(str.lower, _ROLES), (role.name, *_numbers(role)), strict=True)) for role in each.roles],
-        "pods": [
-            {
-                "name": pod.name,
-                "role": pod.role,
-                "index": pod.index,
-                "state": pod.state,
-                "node": pod.node,
-                "restarts": pod.restarts,
-                "reason": pod.reason,
-                "created": pod.created,
-            }
-            for pod in each.pods
-        ],
+        "pods": [{name: getattr(pod, name) for name in _OF_POD} for pod in each.pods],
         "missing": [str(reference) for reference in each.missing],
         "unread": list(each.unread),
         "results": results.places(record.read_objects()),
         "values": dict(record.values),
         "options": list(record.options),
         "record": record.number,
-        "when": each.when,
+        "when": record.when,
         "who": record.who,
     }

@@ -20,7 +20,7 @@ from packyard.cluster.kubectl import Kubectl
 from packyard.cluster.record import RunRecord
 from packyard.cluster.run import Reference
 from packyard.cluster.undeploy import Removal
-from packyard.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, suggest
+from packyard.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 
 _PAUSE = 0.5  # seconds between two looks at the pods
 
@@ -65,12 +65,11 @@ def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Run
             known = known or records.read_all(found)
             raise InputError(*(records.missing(found, name, known) for name in missing))
         return {name: known[name] for name in dict.fromkeys(arguments.runs)}
-    chosen = {name: each for name, each in known.items() if arguments.all or each[-1].package == arguments.package}
-    if not chosen:
-        what = f" of package {arguments.package}" if arguments.package else ""
-        hint = suggest(arguments.package or "", {each[-1].package for each in known.values()})
-        raise InputError(Problem(f"there is no run{what} in namespace {found.namespace}", hint=hint))
-    return chosen
+    if arguments.package:
+        return records.of_package(found, known, arguments.package)
+    if not known:
+        raise InputError(Problem(f"there is no run in namespace {found.namespace}"))
+    return known
 
 
 def _ask(

@@ -141,10 +141,18 @@ def read_last(kubectl: Kubectl, run: str) -> RunRecord:
     return read_run(kubectl, run)[-1]
 
 
-def missing(kubectl: Kubectl, run: str, known: Iterable[str]) -> Problem:
+def of_package(kubectl: Kubectl, found: Mapping[str, list[RunRecord]], package: str) -> dict[str, list[RunRecord]]:
+    """Return those of the runs that were found that are of a package, or refuse its name likewise."""
+    chosen = {run: each for run, each in found.items() if each[-1].package == package}
+    if not chosen:
+        raise InputError(missing(kubectl, package, {each[-1].package for each in found.values()}, "run of package"))
+    return chosen
+
+
+def missing(kubectl: Kubectl, name: str, known: Iterable[str], what: str = "run") -> Problem:
     """Describe a name that no run has, with the nearest of those that are ``known``."""
-    hint = suggest(run, known) or f"packyard status --namespace={kubectl.namespace} lists the runs"
-    return Problem(f"there is no run {run!r} in namespace {kubectl.namespace}", hint=hint)
+    hint = suggest(name, known) or f"packyard status --namespace={kubectl.namespace} lists the runs"
+    return Problem(f"there is no {what} {name!r} in namespace {kubectl.namespace}", hint=hint)
 
 
 def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | None, str | None]]:

@@ -64,12 +64,10 @@ class RunStatus:
     """A run: ``state`` is starting, running, succeeded, failed or incomplete, ``reason`` says why where it is not well.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
-    be read. ``is_endless`` says that it goes on until it is deleted. ``when`` it was deployed is UTC as ISO 8601.
+    be read. ``is_endless`` says that it goes on until it is deleted.
     """
 
-    run: str
-    package: str
-    version: str
+    record: RunRecord
     state: str
     reason: str
     roles: Sequence[RoleStatus]
@@ -77,7 +75,11 @@ class RunStatus:
     missing: Sequence[Reference]
     unread: Sequence[str]
     is_endless: bool
-    when: str
+
+    @property
+    def run(self) -> str:
+        """Its name."""
+        return self.record.run
 
     @property
     def said(self) -> str:
@@ -133,9 +135,7 @@ class _Run:
         state = self._state(missing)
         reasons = () if state == SUCCEEDED else self._reasons(missing, events)
         return RunStatus(
-            run=self.record.run,
-            package=self.record.package,
-            version=self.record.version,
+            record=self.record,
             state=state,
             reason=_shortened(next(filter(None, reasons), "")),
             roles=list(self._roles()),
@@ -143,7 +143,6 @@ class _Run:
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
             is_endless=any(outcome.is_endless(kind_of(each.item)) for each in self.workloads),
-            when=self.record.when,
         )
 
     def _roles(self) -> Iterator[RoleStatus]:
