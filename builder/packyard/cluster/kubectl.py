@@ -15,6 +15,9 @@ from typing import Any
 from packyard.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.kubernetes.lenient import Object, mapping, mappings
 
+#: What kubectl says that the user may not do, with the resource and its group, and which resource nobody serves.
+FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
+UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
 #: A line of the log of kubectl's own libraries, before what it says itself.
 _LOG = re.compile(r"^[EWIF]\d{4} [\d:.]+ .*$\n?", re.MULTILINE)
 _DEAF = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packyard.cluster.kubectl import Kubectl, listed
+from packyard.cluster.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
 from packyard.cluster.run import LABEL, Object, Reference
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.kubernetes.groups import resource_of
@@ -17,9 +17,7 @@ from packyard.kubernetes.kinds import group_of
 Kind = tuple[str, str]
 
 _UNSERVED = re.compile(r'no matches for kind "([^"]+)" in version "([^"]+)"')
-_UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
 _NO_LONGER = re.compile(r'"([^" ]+), Resource=([^"]+)".*: the server could not find the requested resource')
-_FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): (\S+) is forbidden:", re.MULTILINE)
 
 
 def names(references: Iterable[Reference]) -> bytes:
@@ -81,7 +79,7 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
     if unknown := frozenset(each for each in kinds if _is_unknown(each, said)):
         found = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(found, unknown=found.unknown | unknown)
-    forbidden = frozenset(_FORBIDDEN.findall(said))
+    forbidden = frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(said))
     if done.code and not forbidden:
         raise kubectl.refusal(done.said)
     return Labelled(kubectl.objects(done.output), unknown, forbidden)
@@ -96,7 +94,7 @@ def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError
 def _is_unknown(kind: Kind, said: str) -> bool:
     """Say whether the server does not serve a kind; kubectl may remember that it did."""
     names = {resource_of(kind[1]), kind[1].lower()}
-    return any(name.lower() in names for name in _UNKNOWN.findall(said)) or any(
+    return any(name.lower() in names for name in UNKNOWN.findall(said)) or any(
         (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(said)
     )
 

@@ -27,7 +27,6 @@ from packyard.yaml.values import type_of
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 _TOKEN = re.compile(r"[\w.]+|[^\w.]")
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
-_USE_CASE = "make a use case of the second rendering, if you need what it has"
 _SHORT = 3  # characters of a text that may be the same by chance
 
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from shlex import quote
 
-from packyard.cluster.kubectl import Kubectl
+from packyard.cluster.kubectl import FORBIDDEN, UNKNOWN, Kubectl
 from packyard.errors import UnavailableError
 from packyard.kubernetes.groups import resource_of
 from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text
@@ -23,10 +23,6 @@ from packyard.kubernetes.lenient import Object, mapping, mappings, name_of, text
 #: A kind of an object, and its name.
 Name = tuple[str, str]
 
-#: What a line of kubectl says that the user may not read; the group is the resource.
-_FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "[^"]*"[^\n]*')
-#: What kubectl says of a resource that the cluster does not know.
-_NOT_SERVED = "the server doesn't have a resource type"
 #: How lines of kubectl begin that say why a call failed.
 _ERRORS = ("Error from server", "error:", "Unable to")
 #: Names that objects can have; nothing is there by any other.
@@ -135,9 +131,9 @@ def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
 def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
     done = kubectl.call("get", "--ignore-not-found", "--output=json", *words)
-    unread = {match[1]: match[0] for match in _FORBIDDEN.finditer(done.said)}
+    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(done.said)}
     failed = [line for line in done.said.splitlines() if line.startswith(_ERRORS)]
-    unforeseen = [line for line in failed if _NOT_SERVED not in line and not _FORBIDDEN.search(line)]
+    unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]
     if done.code and (unforeseen or not failed):
         raise kubectl.refusal("\n".join(unforeseen) or done.said)
     return [_without_secrets(item) for item in kubectl.objects(done.output)], unread
