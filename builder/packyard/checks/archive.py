@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packyard.bundle.archive import LIMITS, Content, Expanded, write_all
 from packyard.checks import folder
-from packyard.checks.finding import Finding, error, warning
+from packyard.checks.finding import Finding, Place, error, warning
 from packyard.checks.folder import Linted
 from packyard.dataclass import replace
 from packyard.errors import IntegrityError
@@ -37,24 +37,24 @@ _MODES = (0o644, 0o755)
 def lint(file: Path, *, judges: Sequence[Judge] = ()) -> Linted:
     """Return what is wrong with an archive and with the folder in it."""
     name = str(file)
-    source = Source(name, "")
+    place = Source(name, ""), 0
     data = regular.read(file, limit=LIMITS.packed_size)
     found: list[Finding] = []
     contents: dict[str, Content] = {}
     try:
         stream = io.BufferedReader(_Stream(Expanded(io.BytesIO(data), len(data))))
         with tarfile.open(fileobj=stream, mode="r|") as archive:
-            found += _members(archive, source, contents)
+            found += _members(archive, place, contents)
     except (tarfile.TarError, IntegrityError, gzip.BadGzipFile, EOFError) as fault:
         text = fault.problems[0].message if isinstance(fault, IntegrityError) else str(fault) or "it is truncated"
-        return Linted([error("unreadable", source, 0, f"the archive cannot be read: {text}")], [])
+        return Linted([error("unreadable", place, f"the archive cannot be read: {text}")], [])
     tops = {path.partition("/")[0] for path in contents}
     if len(tops) != 1:
         message = f"the archive has {len(tops)} directories and files at its top: they get mixed with others"
-        found.append(error("unsafe-archive", source, 0, message, "pack one directory"))
+        found.append(error("unsafe-archive", place, message, "pack one directory"))
     if data[4:8] != bytes(4):
         message = "the gzip header holds the time of packing: the same files give other bytes each time"
-        found.append(warning("archive-differs", source, 0, message, "gzip -n"))
+        found.append(warning("archive-differs", place, message, "gzip -n"))
     with tempfile.TemporaryDirectory() as scratch:
         files = (Content(path, each.executable, each.pieces) for path, each in contents.items())
         unpacked = write_all("archive", files, Path(scratch))
@@ -80,7 +80,7 @@ class _Stream(io.RawIOBase):
         return len(piece)
 
 
-def _members(archive: tarfile.TarFile, source: Source, contents: dict[str, Content]) -> Iterator[Finding]:
+def _members(archive: tarfile.TarFile, place: Place, contents: dict[str, Content]) -> Iterator[Finding]:
     """Find what is wrong with the members, and keep the sound files; of each kind of fault the first is named."""
     told: set[str] = set()
     seen: dict[str, tuple[str, bool]] = {}
@@ -90,17 +90,17 @@ def _members(archive: tarfile.TarFile, source: Source, contents: dict[str, Conte
         path = member.name.removeprefix("./").rstrip("/")
         fault = _fault(member, path, seen) if path else ""
         if count >= LIMITS.entries:
-            yield error("unsafe-archive", source, 0, f"the archive has more than {LIMITS.entries} entries")
+            yield error("unsafe-archive", place, f"the archive has more than {LIMITS.entries} entries")
             return
         if fault:
-            yield error("unsafe-archive", source, 0, f"{member.name!r} {fault}", "leave it out")
+            yield error("unsafe-archive", place, f"{member.name!r} {fault}", "leave it out")
             continue
         times.add(member.mtime)
         named = f"{path}/" if member.isdir() else path
         for rule, message, hint in _packed(member, named, times, before):
             if message.partition(":")[0] not in told:
                 told.add(message.partition(":")[0])
-                yield warning(rule, source, 0, message, hint)
+                yield warning(rule, place, message, hint)
         before = named
         if member.isfile() and member.size <= _TEXT:
             stream = archive.extractfile(member)

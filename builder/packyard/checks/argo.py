@@ -45,7 +45,7 @@ def _removed(root: MappingNode) -> Iterator[Finding]:
         text = entry.value.value if isinstance(entry.value, Scalar) else ""
         if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", text, re.MULTILINE):
             message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
-            yield error("removed-setting", entry.key.source, entry.start, message, "remove it")
+            yield error("removed-setting", entry, message, "remove it")
 
 
 def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding]:
@@ -53,7 +53,7 @@ def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding
     if isinstance(node, Scalar) and node.value and node.value not in known and "{{" not in node.value:
         message = f"{field} is {node.value!r}, which is not a template of the workflow"
         hint = suggest(node.value, known) or f"there is {', '.join(sorted(known - {''}))}"
-        yield error("no-such-template", node.source, node.start, message, hint)
+        yield error("no-such-template", node, message, hint)
 
 
 def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
             if isinstance(item.value, Scalar) and item.value.value not in called and "{{" not in item.value.value:
                 message = f"task {task.text('name')!r} waits for {item.value.value!r}, which is not a task"
                 hint = suggest(item.value.value, called)
-                yield error("no-such-template", item.value.source, item.value.start, message, hint)
+                yield error("no-such-template", item.value, message, hint)
 
 
 def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
                 message = f"{{{{{scope}.parameters.{name}}}}} is not declared, and Argo refuses the workflow"
                 where = "arguments" if scope == "workflow" else "the inputs of the template"
                 hint = suggest(name, declared) or f"declare it in {where}"
-                yield error("no-such-parameter", node.source, node.start, message, hint)
+                yield error("no-such-parameter", node, message, hint)
 
 
 def _created(template: MappingNode) -> Iterator[Finding]:
@@ -106,4 +106,4 @@ def _created(template: MappingNode) -> Iterator[Finding]:
         named = _NAMED.search(text.value)
         if named and not _OWN_NAME.search(named["name"]):
             message = f"a second run, or a retry, cannot create {named['name'].strip()}: it exists already"
-            yield warning("created-once", action.source, action.start, message, "action: apply")
+            yield warning("created-once", action, message, "action: apply")

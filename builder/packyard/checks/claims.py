@@ -79,7 +79,7 @@ def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -
         setters = parsed.changed_by(count)
         how = f"{count.value} pods write" if not setters else f"as many pods write as {', '.join(sorted(setters))} says"
         message = f"{how} claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
-        yield warning("single-writer", name.source, name.start, message, "use ReadWriteMany, or a claim for each pod")
+        yield warning("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
 
 
 def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
@@ -99,7 +99,7 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
     find, of_one = (error, "pod") if _modes(claim) == {"ReadWriteOncePod"} else (warning, "node")
     message = f"several pods write this claim, which is for one {of_one} ({kinds})"
-    yield find("single-writer", node.source, node.start, message, "use ReadWriteMany, or a claim for each")
+    yield find("single-writer", node, message, "use ReadWriteMany, or a claim for each")
 
 
 def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
@@ -109,7 +109,7 @@ def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
     if entry and pod.volumes and all(any(volume.get(kind) for kind in _ELSEWHERE) for volume in pod.volumes):
         message = "fsGroup has no effect here: Kubernetes changes no group on NFS or in a directory of a node"
         hint = "use supplementalGroups, with a number that the server knows"
-        yield warning("fs-group-without-effect", entry.key.source, entry.start, message, hint)
+        yield warning("fs-group-without-effect", entry, message, hint)
 
 
 def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -126,9 +126,7 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                     f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "
                     "a directory can only be mounted at its own path"
                 )
-                yield warning(
-                    "one-value-two-places", path.source, path.start, message, "give the mount a path of its own"
-                )
+                yield warning("one-value-two-places", path, message, "give the mount a path of its own")
 
 
 def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -139,7 +137,7 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
         held = volume.mapping("hostPath")
         if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
-            yield warning("host-path-of-many", entry.key.source, entry.start, message, "use a claim")
+            yield warning("host-path-of-many", entry, message, "use a claim")
 
 
 def _called(root: MappingNode) -> str:

@@ -32,4 +32,4 @@ def _volume(volume: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             node = held.get(field) if held else None
             if isinstance(node, Scalar) and not node.value and not parsed.waits(node):
                 message = f"{field} of {source} is empty, and no required setter asks for it: the API server rejects it"
-                yield error("empty-field", node.source, node.start, message, "write it, or bind a required setter")
+                yield error("empty-field", node, message, "write it, or bind a required setter")

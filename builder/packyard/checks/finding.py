@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packyard.errors import Problem
-from packyard.yaml.node import Source
+from packyard.yaml.node import Entry, Node, Source
 
+#: A node, an entry with its key, or a character of a file.
+Place = Node | Entry | tuple[Source, int]
 #: The fix that takes away what a finding is about.
 REMOVE = "remove"
 #: An error breaks the package when it is set or applied; a warning should be looked at.
@@ -55,17 +57,20 @@ def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
     )
 
 
-def error(rule: str, source: Source, position: int, message: str, hint: str = "", fix: str = "") -> Finding:
-    """Make an error at a character of a file."""
-    return _at(rule, "error", source, position, message, hint, fix)
+def error(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
+    """Make an error at a place of a file."""
+    return _at(rule, "error", place, message, hint, fix)
 
 
-def warning(rule: str, source: Source, position: int, message: str, hint: str = "", fix: str = "") -> Finding:
-    """Make a warning at a character of a file."""
-    return _at(rule, "warning", source, position, message, hint, fix)
+def warning(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
+    """Make a warning at a place of a file."""
+    return _at(rule, "warning", place, message, hint, fix)
 
 
-def _at(rule: str, severity: Severity, source: Source, position: int, message: str, hint: str, fix: str) -> Finding:
+def _at(rule: str, severity: Severity, place: Place, message: str, hint: str, fix: str) -> Finding:
+    if isinstance(place, Entry):
+        place = place.key.source, place.start
+    source, position = (place.source, place.start) if isinstance(place, Node) else place
     line, column = source.locate(position)
     return Finding(
         file=source.name,

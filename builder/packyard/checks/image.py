@@ -40,7 +40,7 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
     if not isinstance(image, Scalar) or not image.value or image.value in ("null", "~"):
         if _must_have(image, root, pod, parsed):
             place = entry or container
-            yield error("no-image", container.source, place.start, f"{label} has no image", "name it, or bind a setter")
+            yield error("no-image", place, f"{label} has no image", "name it, or bind a setter")
         return
     reference = parsed.image(image.value)
     if _TEMPLATED.search(reference):
@@ -48,10 +48,10 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
     if _STAND_IN.search(reference):
         message = f"{reference!r} of {label} stands for an image that nobody has named"
         hint = "name the image, or replace it in the kustomization's images"
-        yield warning("stand-in-image", image.source, image.start, message, hint)
+        yield warning("stand-in-image", image, message, hint)
     elif not images.is_valid(reference):
         message = f"{reference!r} of {label} is not the name of an image"
-        yield error("invalid-image", image.source, image.start, message, "REGISTRY/NAME:TAG")
+        yield error("invalid-image", image, message, "REGISTRY/NAME:TAG")
 
 
 def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
@@ -72,4 +72,4 @@ def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Fin
     if first.value != policy.value:
         line = first.source.locate(first.start)[0]
         message = f"imagePullPolicy is {policy.value} here and {first.value} at line {line} of {first.source.name}"
-        yield warning("pull-policy-differs", policy.source, policy.start, message, "pull one image in one way")
+        yield warning("pull-policy-differs", policy, message, "pull one image in one way")

@@ -79,13 +79,13 @@ def _storage(root: MappingNode) -> Iterator[Finding]:
     items = modes.items if isinstance(modes, SequenceNode) else []
     place = root.entry("spec") or root
     if (not items and modes is None) or (isinstance(modes, SequenceNode) and not items):
-        yield error("incomplete-claim", root.source, place.start, f"the {kind} has no accessModes", "ReadWriteMany")
+        yield error("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
     for item in items:
         yield from _word(item.value, "accessModes", _MODES)
     size = spec.mapping("capacity") if spec and kind == "PersistentVolume" else None
     size = size or (spec.mapping("resources", "requests") if spec else None)
     if size is None or size.get("storage") is None:
-        yield error("incomplete-claim", root.source, place.start, f"the {kind} has no size", "storage: 10Gi")
+        yield error("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
 
 
 def _words(holder: MappingNode | None) -> Iterator[Finding]:
@@ -111,13 +111,13 @@ def _choice(holder: MappingNode | None, field: str, choices: tuple[str, ...]) ->
 def _address(spec: MappingNode | None) -> Iterator[Finding]:
     node = spec.get("clusterIP") if spec else None
     if isinstance(node, Scalar) and node.value not in ("None", "") and not re.fullmatch(r"[0-9a-fA-F.:]+", node.value):
-        yield error("wrong-value", node.source, node.start, f"clusterIP is {node.value!r}", "None, or an address")
+        yield error("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
 
 
 def _word(node: Node, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
     if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
         hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
-        yield error("wrong-value", node.source, node.start, f"{field} is {node.value!r}", hint)
+        yield error("wrong-value", node, f"{field} is {node.value!r}", hint)
 
 
 def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
             if known and isinstance(path, Scalar) and path.value and path.value not in known and "$(" not in path.value:
                 message = f"the volume has no file {path.value!r}: an empty directory is mounted"
                 hint = suggest(path.value, known) or f"it has {', '.join(sorted(known))}"
-                yield error("no-such-key", path.source, path.start, message, hint)
+                yield error("no-such-key", path, message, hint)
 
 
 def _files(held: MappingNode, parsed: Parsed) -> set[str]:
@@ -166,7 +166,7 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
         yield from _field_path(item.mapping("fieldRef"), pod)
         if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
             message = "the file has no fieldRef, and the API server rejects the pod"
-            yield error("no-such-key", item.source, item.start, message, "fieldRef: {fieldPath: metadata.name}")
+            yield error("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
 
 
 def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
@@ -181,7 +181,7 @@ def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
 
 def _missing(key: Scalar, known: set[str]) -> Finding:
     hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
-    return error("no-such-key", key.source, key.start, f"the ConfigMap has no key {key.value!r}", hint)
+    return error("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
 
 
 def _field_path(reference: MappingNode | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
@@ -194,4 +194,4 @@ def _field_path(reference: MappingNode | None, pod: Pod[MappingNode]) -> Iterato
     held = metadata.mapping(found[1]) if metadata else None
     if (held is None or held.get(found[2]) is None) and "/" not in found[2]:
         message = f"the pod has no {found[1].removesuffix('s')} {found[2]!r}: the text is empty"
-        yield error("no-such-key", path.source, path.start, message, f"add it to the {found[1]} of the pod")
+        yield error("no-such-key", path, message, f"add it to the {found[1]} of the pod")

@@ -74,13 +74,11 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             what = "more" if count.value > there else "fewer"
             message = f"mpirun starts {count.value} processes, {what} than the {there} slots of {hosts} workers"
             find = error if count.value > there else warning
-            yield find(
-                "process-count", place.source, place.start, message, "leave the number out: mpirun fills the slots"
-            )
+            yield find("process-count", place, message, "leave the number out: mpirun fills the slots")
         elif count.setters != workers.setters | slots.setters:
             changed = ", ".join(sorted(workers.setters | slots.setters)) or "nothing"
             message = f"the number of slots changes with {changed}, and the number of processes does not"
-            yield error("process-count", place.source, place.start, message, "leave it out: mpirun fills the slots")
+            yield error("process-count", place, message, "leave it out: mpirun fills the slots")
 
 
 def _slots(
@@ -93,7 +91,7 @@ def _slots(
         count = _number(gpus, parsed, 0)
         if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
             message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
-            yield warning("slots-and-gpus", node.source, node.start, message, "give it as many slots as GPUs")
+            yield warning("slots-and-gpus", node, message, "give it as many slots as GPUs")
 
 
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
@@ -158,11 +156,11 @@ def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Find
         for node, number in told:
             if number != pods.value:
                 message = f"the program is told of {number} pods, and there are {pods.value}"
-                yield error("process-count", node.source, node.start, message, "make both the same number")
+                yield error("process-count", node, message, "make both the same number")
             elif parsed.changed_by(node) != pods.setters:
                 changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
                 message = f"the number of pods and the number that the program is told part with {changed}"
-                yield error("process-count", node.source, node.start, message, "give both the same setter comment")
+                yield error("process-count", node, message, "give both the same setter comment")
 
 
 def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -180,6 +178,4 @@ def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     except (ValueError, AttributeError, TypeError, RecursionError):
         fault = "it is not what TensorFlow reads"
     if fault:
-        yield error(
-            "tf-config", node.source, node.start, f"TF_CONFIG cannot be used: {fault}", "write the index as a number"
-        )
+        yield error("tf-config", node, f"TF_CONFIG cannot be used: {fault}", "write the index as a number")

@@ -30,7 +30,7 @@ def roots(documents: Iterable[Document]) -> Iterator[Finding]:
         if document.root is not None and not isinstance(document.root, MappingNode):
             message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
             hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
-            yield error("root-no-mapping", document.source, document.root.start, message, hint)
+            yield error("root-no-mapping", document.root, message, hint)
 
 
 def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ def _faults(
     for text in _texts(node, definition, definitions):
         if not form.pattern.match(text + after):
             message = f"{text + after!r} is not a valid name for {name.what}"
-            yield error("no-name", node.source, node.start, message, form.description)
+            yield error("no-name", node, message, form.description)
             break
     length = longest(definition, definitions) if definition else Length(len(node.value))
     left = form.most - len(after)
@@ -57,12 +57,12 @@ def _faults(
         shown = f" ({length}{f' + {len(after)}' if after else ''})" if definition else ""
         message = f"{what}may have {form.most} characters, and this may make it {length.most + len(after)}{shown}"
         hint = "lower the maxLength of a setter" if definition else "shorten it"
-        yield error("name-too-long", node.source, node.start, message, hint)
+        yield error("name-too-long", node, message, hint)
     elif length.unlimited and form.most < SUBDOMAIN.most:
         names = ", ".join(dict.fromkeys(length.unlimited))
         message = f"{what}may have {form.most} characters, and nothing limits {names}"
         hint = f"give it a maxLength: {left - length.most} characters are left"
-        yield warning("name-without-limit", node.source, node.start, message, hint)
+        yield warning("name-without-limit", node, message, hint)
 
 
 def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: Definitions) -> Iterator[str]:

@@ -55,7 +55,7 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
         if not overlays[name].startswith(b"# "):
             message = "this overlay has no description"
             hint = "begin the file with a comment, which also says why a lower Pod Security level is needed, if it is"
-            yield warning("says-nothing", Source(name, ""), 0, message, hint)
+            yield warning("says-nothing", (Source(name, ""), 0), message, hint)
 
 
 def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Itera
         if not isinstance(node, Scalar) and not _agree(first.value, block.value, is_open=node.anchor in _OPEN):
             place = f"{first.node.source.name}:{first.node.source.locate(first.node.start)[0]}"
             message = f"&{node.anchor} differs from &{node.anchor} in {place}"
-            yield error("anchors-differ", node.source, node.start, message, "make them equal, or rename one")
+            yield error("anchors-differ", node, message, "make them equal, or rename one")
 
 
 def _value(node: Node, part: Child | None) -> _Value:

@@ -46,7 +46,7 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
             ):
                 message = f"there is no resource {entry.name!r}: the API server rejects the pod"
                 hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
-                yield error("no-such-resource", entry.key.source, entry.start, message, hint)
+                yield error("no-such-resource", entry, message, hint)
     for entry in requests.entries if requests and limits else ():
         limit = limits.get(entry.name) if limits else None
         if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
@@ -54,10 +54,10 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
         most, least = quantity.parse(limit.value), quantity.parse(entry.value.value)
         if most is not None and least is not None and least > most:
             message = f"the request of {entry.name}, {entry.value.value}, is more than the limit, {limit.value}"
-            yield error("request-above-limit", entry.value.source, entry.value.start, message, "raise the limit")
+            yield error("request-above-limit", entry.value, message, "raise the limit")
         elif "/" in entry.name and "kubernetes.io/" not in entry.name and most != least:
             message = f"the request of {entry.name} must equal its limit: a device is not shared"
-            yield error("request-above-limit", entry.value.source, entry.value.start, message, "remove the request")
+            yield error("request-above-limit", entry.value, message, "remove the request")
 
 
 def _amount(node: object, name: str) -> Iterator[Finding]:
@@ -68,4 +68,4 @@ def _amount(node: object, name: str) -> Iterator[Finding]:
         amount = quantity.parse(node.value)
         if amount is None or amount < 0:
             message = f"{node.value!r} is not an amount of {name}"
-            yield error("no-quantity", node.source, node.start, message, "16Gi, 500m or 2, for example")
+            yield error("no-quantity", node, message, "16Gi, 500m or 2, for example")

@@ -41,20 +41,20 @@ def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
     powerful = [each for each in _POWERFUL if each in resources and "" in groups]
     if broad:
         message = f"this grants all {broad} of {_listed(resources if broad == 'verbs' else groups)}"
-        yield warning("broad-role", rule.source, rule.start, message, hint)
+        yield warning("broad-role", rule, message, hint)
     elif rising:
         message = f"{', '.join(rising)} lets the account take rights that it was not given"
-        yield warning("broad-role", rule.source, rule.start, message, hint)
+        yield warning("broad-role", rule, message, hint)
     elif powerful and verbs >= _WRITES and not rule.get("resourceNames"):
         message = f"this grants full control of all {', '.join(powerful)}, also of those of others"
-        yield warning("broad-role", rule.source, rule.start, message, hint)
+        yield warning("broad-role", rule, message, hint)
     for group in groups & set(_GONE):
         message = f"the API group {group!r} serves nothing since Kubernetes 1.22"
-        yield warning("role-without-effect", rule.source, rule.start, message, "remove it")
+        yield warning("role-without-effect", rule, message, "remove it")
     wide = sorted(resources & set(_CLUSTER_WIDE))
     if root.text("kind") == "Role" and wide:
         message = f"a Role grants no rights on {', '.join(wide)}, which are in no namespace"
-        yield warning("role-without-effect", rule.source, rule.start, message, "use a ClusterRole")
+        yield warning("role-without-effect", rule, message, "use a ClusterRole")
 
 
 def _texts(rule: MappingNode, field: str) -> set[str]:
@@ -91,7 +91,7 @@ def _workflows(parsed: Parsed) -> Iterator[Finding]:
                 f"{account.value} may not create {_RESULTS}: the pods of the workflow cannot report since Argo 3.4"
             )
             hint = f"grant create and patch on {_RESULTS} of {ARGO}"
-            yield error("workflow-cannot-report", account.source, account.start, message, hint)
+            yield error("workflow-cannot-report", account, message, hint)
 
 
 def _reports(role: MappingNode) -> bool:

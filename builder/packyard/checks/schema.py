@@ -22,7 +22,7 @@ from packyard.setters.comment import parse
 from packyard.setters.fields import FieldEdits
 from packyard.yaml.document import parse_text
 from packyard.yaml.edit import Edit
-from packyard.yaml.node import MappingNode, Node, Scalar, Source
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, Source
 from packyard.yaml.values import double_quoted, nearest, to_value
 
 _CORE = "io.k8s.api.core.v1."
@@ -149,7 +149,7 @@ class _Noted:
     def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
         self._item = item
         self._waiting = waiting
-        self._found: dict[tuple[str, Source, int, str], tuple[Fault, str, list[Judge]]] = {}
+        self._found: dict[tuple[str, Entry | Node, str], tuple[Fault, str, list[Judge]]] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, unless its field waits for a value."""
@@ -158,20 +158,20 @@ class _Noted:
         if id(node) in self._waiting and fault.rule != "unknown-field":
             return
         if fault.field and fault.rule != "missing-field" and entry is not None:
-            place = (entry.key.source, entry.start)
+            place: Entry | Node = entry
         else:
             _, node = nearest(self._item.root, fault.path)
-            place = (node.source, node.start)
+            place = node
         fix = _fix(node, fault)
-        *_, judges = self._found.setdefault((fault.rule, *place, fault.message), (fault, fix, []))
+        *_, judges = self._found.setdefault((fault.rule, place, fault.message), (fault, fix, []))
         if judge not in judges:
             judges.append(judge)
 
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
-        for (rule, source, position, message), (fault, fix, judges) in self._found.items():
+        for (rule, place, message), (fault, fix, judges) in self._found.items():
             find = warning if fault.counts_as_missing else error
-            yield find(rule, source, position, f"{message} in {versions(judges, order)}", fault.hint, fix)
+            yield find(rule, place, f"{message} in {versions(judges, order)}", fault.hint, fix)
 
 
 def _fix(node: Node, fault: Fault) -> str:

@@ -62,9 +62,9 @@ def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         message = f"a namespace of Pod Security level {refuses} refuses the pod: {named}{more}"
         place = _place(pod, objections[0])
         if refuses == "baseline":
-            yield warning("above-baseline", pod.spec.source, place.start, message, "remove what it does not need")
+            yield warning("above-baseline", place, message, "remove what it does not need")
         else:
-            yield warning("above-restricted", pod.spec.source, place.start, message, "add the fields")
+            yield warning("above-restricted", place, message, "add the fields")
 
 
 def _place(pod: Pod[MappingNode], objection: str) -> Entry | Node:
@@ -85,7 +85,7 @@ def _public(service: MappingNode) -> Iterator[Finding]:
     limited = any(_LIMITED.search(mark.name) for mark in marks.entries) if marks else False
     if spec and entry and not spec.get("loadBalancerSourceRanges") and not limited:
         message = "the load balancer answers everybody who reaches it"
-        yield warning("open-load-balancer", entry.key.source, entry.start, message, "add loadBalancerSourceRanges")
+        yield warning("open-load-balancer", entry, message, "add loadBalancerSourceRanges")
 
 
 def _root_ranks(container: MappingNode) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _root_ranks(container: MappingNode) -> Iterator[Finding]:
     for text in texts:
         if "allow-run-as-root" in text.value:
             message = "mpirun is told to start its processes as root"
-            yield warning("mpirun-as-root", text.source, text.start, message, "run the pods as another user")
+            yield warning("mpirun-as-root", text, message, "run the pods as another user")
 
 
 def _plain(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -104,4 +104,4 @@ def _plain(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             message = (
                 f"{name} is an address without TLS outside of the cluster: others can read and change what is sent"
             )
-            yield warning("plain-http", value.source, value.start, message, "https://")
+            yield warning("plain-http", value, message, "https://")

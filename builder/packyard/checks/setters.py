@@ -14,7 +14,7 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Definit
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding, sets
 from packyard.setters.refusal import refusal, review
-from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.values import double_quoted, implicit_type
 
 _MOST_BROKEN = 100  # the most substitutions that are checked
@@ -38,13 +38,13 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         name, kind = _name(entry)
         if kind and entry.name not in reached:
             hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
-            yield error("unused-definition", *_key(entry), f"no field uses {kind} {name}", hint, REMOVE * is_certain)
+            yield error("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
         if kind == "setter":
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
             yield from _substitution(entry, definitions.substitutions[name], definitions)
             if name in broken:
-                yield error(broken[name][0], *_key(entry), *broken[name][1:])
+                yield error(broken[name][0], entry, *broken[name][1:])
 
 
 # Fields and their comments.
@@ -59,19 +59,19 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
         same = [name for name in _known(definitions) if name.casefold() == reference.name.casefold()]
         fix = same[0] if len(same) == 1 else ""
-        yield error("unresolved-comment", source, bound.comment.start, message, hint, fix)
+        yield error("unresolved-comment", (source, bound.comment.start), message, hint, fix)
         return
     if not sets(definition, bound.node):
         is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
-        yield warning("comment-does-not-fit", source, bound.comment.start, message, "remove the comment", REMOVE)
+        yield warning("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
     _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
     expected = _expected(definition, definitions)
     if expected is not None and found != expected:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
-        yield error("value-disagrees", source, bound.node.start, message, "fix the definition or the field")
+        yield error("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
@@ -102,7 +102,7 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
         reference = parse(comment.text)
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
-            yield warning("unbound-comment", source, comment.start, message, "put it behind the value")
+            yield warning("unbound-comment", (source, comment.start), message, "put it behind the value")
 
 
 # Definitions.
@@ -114,7 +114,7 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
-            yield error("unquoted-value", value.source, value.start, message, "put it in quotes", fix)
+            yield error("unquoted-value", value, message, "put it in quotes", fix)
     wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, "error", problem) for rule, problem in wrong)
     if all(rule != "invalid-keyword" for rule, _ in wrong):
@@ -122,17 +122,17 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
     if shipped is None and setter.required and setter.is_set:
         place = body.entry("isSet") or entry
         message = f"setter {setter.name} is required, and somebody has set it: shipped so, nobody is asked for a value"
-        yield warning("required-but-set", *_key(place), message, 'ship value: "" without isSet')
+        yield warning("required-but-set", place, message, 'ship value: "" without isSet')
     elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
         if setter.is_set:
             message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
-            yield error("required-but-set", *_key(place), message, 'ship value: "" without isSet')
+            yield error("required-but-set", place, message, 'ship value: "" without isSet')
         else:
             message = (
                 f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
             )
-            yield warning("required-with-value", *_key(place), message, 'ship value: "", or remove required')
+            yield warning("required-with-value", place, message, 'ship value: "", or remove required')
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
@@ -143,7 +143,7 @@ def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Findin
         judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
         if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
-            yield error("refused-value", node.source, node.start, message, "fix one of them")
+            yield error("refused-value", node, message, "fix one of them")
 
 
 def _values(body: MappingNode) -> Iterator[Scalar]:
@@ -159,7 +159,7 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     name, body = substitution.name, _body(entry, "substitution")
     if name in definitions.setters:
         message = f"{name} is a setter and a substitution: a comment that names it means the setter"
-        yield warning("ambiguous-name", *_key(entry), message, "rename one of them")
+        yield warning("ambiguous-name", entry, message, "rename one of them")
     values = body.get("values")
     items = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
     for item in items:
@@ -167,9 +167,9 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
             yield from _marker(item, substitution, definitions)
     pattern = body.get("pattern")
     unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
-    for marker in unlisted if pattern is not None else ():
+    for marker in unlisted if pattern else ():
         message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
-        yield warning("unlisted-marker", body.source, pattern.start if pattern else 0, message, "add it to values")
+        yield warning("unlisted-marker", pattern or body, message, "add it to values")
 
 
 def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
@@ -178,24 +178,23 @@ def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
 
 def _marker(item: MappingNode, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
     marker, ref = item.text("marker"), item.get("ref")
-    start = ref.start if ref else item.start
     reference = parse_ref(item.text("ref"))
     if reference is None or definitions.resolve(reference) is None:
         what = f"{reference.kind} {reference.name}" if reference else repr(item.text("ref"))
         hint = _resembling(reference.name, definitions) if reference else ""
         message = f"marker {marker!r} of substitution {substitution.name} refers to {what}, which is not defined"
-        yield error("unresolved-marker", item.source, start, message, hint)
+        yield error("unresolved-marker", ref or item, message, hint)
         return
     if marker not in substitution.pattern:
         message = f"the pattern of {substitution.name} has no {marker}: {reference.name} has no effect on it"
-        yield error("missing-marker", item.source, item.start, message, "add it to the pattern, or remove the entry")
+        yield error("missing-marker", item, message, "add it to the pattern, or remove the entry")
     named = _NAMED.fullmatch(marker)
     if named and named.group(1) != reference.name:
         message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
         other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
         find = error if other else warning
         hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
-        yield find("marker-disagrees", item.source, start, message, hint)
+        yield find("marker-disagrees", ref or item, message, hint)
 
 
 def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
@@ -243,10 +242,6 @@ def _body(entry: Entry, kind: str) -> MappingNode:
     body = entry.value.mapping("x-k8s-cli", kind)
     assert body is not None
     return body
-
-
-def _key(entry: Entry) -> tuple[Source, int]:
-    return entry.key.source, entry.start
 
 
 def _resembling(name: str, definitions: Definitions) -> str:

@@ -15,11 +15,11 @@ from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 class Variables:
     """The place of each name, and its value; ``complete`` where the container gets no others from ``envFrom``."""
 
-    named: dict[str, tuple[Node, int]] = field(default_factory=dict)
+    named: dict[str, Entry | Scalar] = field(default_factory=dict)
     values: dict[str, Node | None] = field(default_factory=dict)
     complete: bool = True
 
-    def add(self, name: str, place: tuple[Node, int], value: Node | None) -> None:
+    def add(self, name: str, place: Entry | Scalar, value: Node | None) -> None:
         """Add a variable; a later one of the same name has the value that counts."""
         self.named.setdefault(name, place)
         self.values[name] = value
@@ -39,11 +39,11 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
         prefix = each.text("prefix")
         found.complete = found.complete and entries is not None
         for entry in entries or ():
-            found.add(prefix + entry.name, (entry.key, entry.start), entry.value)
+            found.add(prefix + entry.name, entry, entry.value)
     for each in mappings(container.get("env")):
         name = each.get("name")
         if isinstance(name, Scalar):
-            found.add(name.value, (name, name.start), each.get("value"))
+            found.add(name.value, name, each.get("value"))
     return found
 
 

@@ -62,7 +62,7 @@ def _objects(build: Build) -> Iterator[Finding]:
             find = error
             if build.is_loose and first.source is not name.source:
                 find, message = warning, f"{message} in this folder: of the two, the one applied last counts"
-            yield find("duplicate-name", name.source, name.start, message, hint)
+            yield find("duplicate-name", name, message, hint)
 
 
 def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -71,14 +71,14 @@ def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     namespace = metadata.entry("namespace") if metadata else None
     if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
         message = f"a {root.text('kind')} is in no namespace: the field has no effect"
-        yield warning("namespace-without-effect", namespace.key.source, namespace.start, message, "remove it")
+        yield warning("namespace-without-effect", namespace, message, "remove it")
     templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
     for holder in (root, *templates):
         marks = holder.mapping("metadata", "annotations") if holder else None
         for entry in marks.entries if marks else ():
             if entry.name.startswith(_DEAD_ANNOTATIONS):
                 message = f"nothing reads the annotation {entry.name} any more"
-                yield warning("ignored-annotation", entry.key.source, entry.start, message, "use the field")
+                yield warning("ignored-annotation", entry, message, "use the field")
 
 
 def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -88,9 +88,7 @@ def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     for entry in [*entries, *filter(None, [pod.spec.entry("nodeName")])]:
         if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.value.value:
             message = f"the pod runs on {entry.value.value} alone, which another cluster does not have"
-            yield warning(
-                "pinned-to-nodes", entry.key.source, entry.start, message, "bind a setter, or use an affinity"
-            )
+            yield warning("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
 
 
 def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
@@ -101,11 +99,11 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
         for volume in mappings(node.get("volumes")):
             if len(volume.entries) == 1 and volume.get("name"):
                 message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
-                yield warning("volume-without-source", volume.source, volume.start, message, "write emptyDir: {}")
+                yield warning("volume-without-source", volume, message, "write emptyDir: {}")
         for name in declared:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"
-                yield warning("volume-never-mounted", name.source, name.start, message, "mount it, or remove it")
+                yield warning("volume-never-mounted", name, message, "mount it, or remove it")
         yield from _twice("volume", declared)
 
 
@@ -124,13 +122,13 @@ def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Find
             known = ", ".join(sorted(volumes))
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
-            yield error("mount-without-volume", name.source, name.start, message, hint)
+            yield error("mount-without-volume", name, message, hint)
     context = container.mapping("securityContext")
     for entry in context.entries if context else ():
         if entry.name in _POD_ONLY:
             message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
             hint = "put it into the pod's securityContext"
-            yield error("pod-field-in-container", entry.key.source, entry.start, message, hint)
+            yield error("pod-field-in-container", entry, message, hint)
     yield from _twice("variable", names(container.get("env")))
 
 
@@ -140,4 +138,4 @@ def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
         counted[name.value] += 1
         if counted[name.value] > 1:
             find = warning if what == "variable" else error
-            yield find("duplicate-name", name.source, name.start, f"{what} {name.value!r} occurs twice")
+            yield find("duplicate-name", name, f"{what} {name.value!r} occurs twice")
