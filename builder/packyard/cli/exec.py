@@ -1,4 +1,4 @@
-"""Open a shell in a pod of a run, or run a command there: its launcher, else its chief, else the first that runs.
+"""Open a shell in a pod of a run, or run a command there: its launcher, chief, master or leader, else the first.
 
   packyard exec RUN
   packyard exec RUN --role worker --index 1 -- nvidia-smi -L

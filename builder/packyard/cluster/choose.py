@@ -13,7 +13,7 @@ STARTED = ("running", "ready", "done", "failed", "ending")
 
 
 def pods(seen: RunStatus, role: str = "", index: int | None = None) -> list[PodStatus]:
-    """Return the pods of a role, or the one with an index; without a role those of the launcher, the chief or all.
+    """Return the pods of a role, or the one with an index; without a role those of its `CHIEFS`, or all.
 
     Of pods that took each other's place this is the newest. There may be none, where they are not made yet.
     """
