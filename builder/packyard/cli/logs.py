@@ -1,4 +1,4 @@
-"""Print what the pods of a run print: those of its launcher, chief, master or leader, else all; or of a role and an index.
+"""Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
 named, with the reason. With -f it waits for pods to start, goes on when they are started again, and ends with the run;
