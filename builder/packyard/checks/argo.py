@@ -10,8 +10,8 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes.kinds import ARGO, CORE, is_kind
-from packyard.yaml.document import mappings, walk
-from packyard.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.yaml.document import items, mappings, scalars, walk
+from packyard.yaml.node import MappingNode, Scalar
 
 _EXECUTOR = "containerRuntimeExecutor"
 _PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
@@ -58,22 +58,17 @@ def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding
 
 def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
     """Find steps and tasks of a template that is not there, and tasks that wait for one that is not there."""
-    listed = template.get("steps")
-    groups = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
-    for group in groups:
+    for group in items(template.get("steps")):
         for step in mappings(group):
             yield from _entry(step, "template", known)
-    dag = template.mapping("dag")
-    tasks = mappings(dag.get("tasks")) if dag else []
+    tasks = mappings(template.find("dag", "tasks"))
     called = {task.text("name") for task in tasks}
     for task in tasks:
         yield from _entry(task, "template", known)
-        needed = task.get("dependencies")
-        for item in needed.items if isinstance(needed, SequenceNode) else ():
-            if isinstance(item.value, Scalar) and item.value.value not in called and "{{" not in item.value.value:
-                message = f"task {task.text('name')!r} waits for {item.value.value!r}, which is not a task"
-                hint = suggest(item.value.value, called)
-                yield error("no-such-template", item.value, message, hint)
+        for needed in scalars(task.get("dependencies")):
+            if needed.value not in called and "{{" not in needed.value:
+                message = f"task {task.text('name')!r} waits for {needed.value!r}, which is not a task"
+                yield error("no-such-template", needed, message, suggest(needed.value, called))
 
 
 def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
@@ -100,8 +95,7 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
 
 def _created(template: MappingNode) -> Iterator[Finding]:
     """Find an object with one name for all runs, which a second run or a retry cannot create."""
-    resource = template.mapping("resource")
-    action, text = (resource.get("action"), resource.get("manifest")) if resource else (None, None)
+    action, text = (template.find("resource", field) for field in ("action", "manifest"))
     if isinstance(action, Scalar) and action.value == "create" and isinstance(text, Scalar):
         named = _NAMED.search(text.value)
         if named and not _OWN_NAME.search(named["name"]):

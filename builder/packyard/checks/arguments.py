@@ -15,6 +15,7 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes import images
+from packyard.yaml.document import items
 from packyard.yaml.node import MappingNode, Scalar, SequenceNode
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
@@ -70,7 +71,7 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 def _no_program(container: MappingNode) -> Iterator[Finding]:
     """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
     command, args = container.get("command"), container.get("args") or container.get("source")
-    words = [item.value for item in command.items] if isinstance(command, SequenceNode) else []
+    words = items(command)
     first = words[0] if words else None
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"

@@ -11,8 +11,8 @@ from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
 from packyard.kubernetes.pods import Pod
-from packyard.yaml.document import mappings
-from packyard.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.yaml.document import mappings, scalars
+from packyard.yaml.node import MappingNode, Scalar
 
 #: Where an object says how many of its pods there are at a time.
 _COUNTS = ("replicas", "parallelism")
@@ -59,10 +59,7 @@ def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
 
 
 def _modes(claim: MappingNode) -> set[str]:
-    spec = claim.mapping("spec")
-    modes = spec.get("accessModes") if spec else None
-    items = modes.items if isinstance(modes, SequenceNode) else []
-    return {item.value.value for item in items if isinstance(item.value, Scalar)}
+    return {each.value for each in scalars(claim.find("spec", "accessModes"))}
 
 
 def _is_single(claim: MappingNode) -> bool:
@@ -92,8 +89,7 @@ def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
 
 def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     """Find a claim for one writer that the pods of several objects, or of several roles, write."""
-    spec = claim.mapping("spec")
-    node = spec.get("accessModes") if spec else None
+    node = claim.find("spec", "accessModes")
     if node is None or not _is_single(claim):
         return
     kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
@@ -117,8 +113,7 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     mounts = [mount for container in pod.containers for mount in mappings(container.get("volumeMounts"))]
     for volume in pod.volumes:
         for kind in _ELSEWHERE:
-            held = volume.mapping(kind)
-            path = held.get("path") if held else None
+            path = volume.find(kind, "path")
             setters = parsed.changed_by(path)
             inside = (mount.get("mountPath") for mount in mounts if mount.text("name") == volume.text("name"))
             if path and setters and any(parsed.changed_by(node) == setters for node in inside):

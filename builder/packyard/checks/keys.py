@@ -15,7 +15,7 @@ from packyard.checks.parsed import Parsed
 from packyard.errors import suggest
 from packyard.kubernetes.kinds import CORE, NETWORKING, RBAC, is_kind
 from packyard.kubernetes.pods import Pod
-from packyard.yaml.document import mappings
+from packyard.yaml.document import items, mappings
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
 
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
@@ -49,41 +49,37 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, CORE, "PersistentVolumeClaim", "PersistentVolume"):
             yield from _storage(root)
         if is_kind(root, CORE, "Service"):
-            yield from _choice(root.mapping("spec"), "type", _SERVICES)
-            yield from _address(root.mapping("spec"))
+            yield from _word(root.find("spec", "type"), "type", _SERVICES)
+            yield from _address(root.find("spec", "clusterIP"))
         for subject in (
             mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
         ):
-            yield from _choice(subject, "kind", _SUBJECTS)
+            yield from _word(subject.get("kind"), "kind", _SUBJECTS)
         if is_kind(root, NETWORKING, "NetworkPolicy"):
-            spec = root.mapping("spec")
-            types = spec.get("policyTypes") if spec else None
-            for item in types.items if isinstance(types, SequenceNode) else ():
-                yield from _word(item.value, "policyTypes", _DIRECTIONS)
+            for each in items(root.find("spec", "policyTypes")):
+                yield from _word(each, "policyTypes", _DIRECTIONS)
         yield from _words(root.mapping("spec"))
         for pod in parsed.pods_of(root):
             yield from _words(pod.spec)
-            yield from _choice(pod.spec, "restartPolicy", _RESTARTS)
-            yield from _choice(pod.spec.mapping("nodeSelector"), "kubernetes.io/os", _SYSTEMS)
+            yield from _word(pod.spec.get("restartPolicy"), "restartPolicy", _RESTARTS)
+            yield from _word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
             for volume in pod.volumes:
-                yield from _choice(volume.mapping("hostPath"), "type", _HOST_PATHS)
-                yield from _choice(volume.mapping("emptyDir"), "medium", _MEDIA)
+                yield from _word(volume.find("hostPath", "type"), "type", _HOST_PATHS)
+                yield from _word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
             yield from _pod(pod, parsed)
 
 
 def _storage(root: MappingNode) -> Iterator[Finding]:
     """Find a claim or a volume without an access mode or a size, which the API server rejects."""
-    spec = root.mapping("spec")
     kind = root.text("kind")
-    modes = spec.get("accessModes") if spec else None
-    items = modes.items if isinstance(modes, SequenceNode) else []
+    modes = root.find("spec", "accessModes")
     place = root.entry("spec") or root
-    if (not items and modes is None) or (isinstance(modes, SequenceNode) and not items):
+    if modes is None or (isinstance(modes, SequenceNode) and not modes.items):
         yield error("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
-    for item in items:
-        yield from _word(item.value, "accessModes", _MODES)
-    size = spec.mapping("capacity") if spec and kind == "PersistentVolume" else None
-    size = size or (spec.mapping("resources", "requests") if spec else None)
+    for each in items(modes):
+        yield from _word(each, "accessModes", _MODES)
+    size = root.mapping("spec", "capacity") if kind == "PersistentVolume" else None
+    size = size or root.mapping("spec", "resources", "requests")
     if size is None or size.get("storage") is None:
         yield error("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
 
@@ -94,7 +90,7 @@ def _words(holder: MappingNode | None) -> Iterator[Finding]:
     for container in mappings(holder.get("containers")) + mappings(holder.get("initContainers")) if holder else ():
         parts += [container, *mappings(container.get("ports"))]
     for part in tuple(parts):
-        yield from _choice(part.mapping("securityContext", "seccompProfile"), "type", _SECCOMP)
+        yield from _word(part.find("securityContext", "seccompProfile", "type"), "type", _SECCOMP)
     context = holder.mapping("securityContext") if holder else None
     for part in (*parts, *([context] if context else [])):
         for entry in part.entries:
@@ -102,19 +98,12 @@ def _words(holder: MappingNode | None) -> Iterator[Finding]:
                 yield from _word(entry.value, entry.name, _CHOICES[entry.name])
 
 
-def _choice(holder: MappingNode | None, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
-    node = holder.get(field) if holder else None
-    if node is not None:
-        yield from _word(node, field, choices)
-
-
-def _address(spec: MappingNode | None) -> Iterator[Finding]:
-    node = spec.get("clusterIP") if spec else None
+def _address(node: Node | None) -> Iterator[Finding]:
     if isinstance(node, Scalar) and node.value not in ("None", "") and not re.fullmatch(r"[0-9a-fA-F.:]+", node.value):
         yield error("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
 
 
-def _word(node: Node, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
+def _word(node: Node | None, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
     if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
         hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
         yield error("wrong-value", node, f"{field} is {node.value!r}", hint)
@@ -130,9 +119,8 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                 yield from _items(held, pod, parsed)
     for container in pod.containers:
         for each in mappings(container.get("env")):
-            source = each.mapping("valueFrom")
-            yield from _key(source.mapping("configMapKeyRef") if source else None, parsed)
-            yield from _field_path(source.mapping("fieldRef") if source else None, pod)
+            yield from _key(each.mapping("valueFrom", "configMapKeyRef"), parsed)
+            yield from _field_path(each.find("valueFrom", "fieldRef", "fieldPath"), pod)
         for mount in mappings(container.get("volumeMounts")):
             known, path = files.get(mount.text("name")), mount.get("subPath")
             if known and isinstance(path, Scalar) and path.value and path.value not in known and "$(" not in path.value:
@@ -163,7 +151,7 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
             and parsed.complete
         ):
             yield _missing(key, known)
-        yield from _field_path(item.mapping("fieldRef"), pod)
+        yield from _field_path(item.find("fieldRef", "fieldPath"), pod)
         if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
             message = "the file has no fieldRef, and the API server rejects the pod"
             yield error("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
@@ -171,11 +159,11 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
 
 def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
     """Find a key that a ConfigMap of the package does not have."""
-    entries = variables.config_map(reference.text("name"), parsed) if reference else None
-    key = reference.get("key") if reference else None
+    if reference is None or reference.text("optional") == "true":
+        return
+    key, entries = reference.get("key"), variables.config_map(reference.text("name"), parsed)
     known = {entry.name for entry in entries or ()}
-    optional = reference is not None and reference.text("optional") == "true"
-    if known and parsed.complete and not optional and isinstance(key, Scalar) and key.value not in known:
+    if known and parsed.complete and isinstance(key, Scalar) and key.value not in known:
         yield _missing(key, known)
 
 
@@ -184,14 +172,11 @@ def _missing(key: Scalar, known: set[str]) -> Finding:
     return error("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
 
 
-def _field_path(reference: MappingNode | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
+def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find an annotation or a label that the pod does not have."""
-    path = reference.get("fieldPath") if reference else None
     found = _FIELD_PATH.match(path.value) if isinstance(path, Scalar) else None
-    metadata = pod.template.mapping("metadata") if pod.template else None
     if found is None or path is None or pod.template is None:
         return
-    held = metadata.mapping(found[1]) if metadata else None
-    if (held is None or held.get(found[2]) is None) and "/" not in found[2]:
+    if pod.template.find("metadata", found[1], found[2]) is None and "/" not in found[2]:
         message = f"the pod has no {found[1].removesuffix('s')} {found[2]!r}: the text is empty"
         yield error("no-such-key", path, message, f"add it to the {found[1]} of the pod")

@@ -17,8 +17,8 @@ from packyard.errors import suggest
 from packyard.kubernetes import images, kustomization
 from packyard.kubernetes.kinds import RBAC, is_kind, kind_of, name_of
 from packyard.kubernetes.kustomization import GROUP, NAMES
-from packyard.yaml.document import mappings
-from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.document import mappings, scalars
+from packyard.yaml.node import MappingNode, Scalar
 
 #: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
 Exists = Callable[[str], "bool | None"]
@@ -75,7 +75,7 @@ def _header(root: MappingNode) -> Iterator[Finding]:
 
 def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find files of manifests in which something is no object: kustomize refuses the build."""
-    listed = {item.value for item in _items(root.get("resources")) if isinstance(item, Scalar)}
+    listed = {item.value for item in scalars(root.get("resources"))}
     folder = posixpath.dirname(root.source.name)
     names = {posixpath.normpath(posixpath.join(folder, each)) for each in listed}
     for document in parsed.documents:
@@ -118,9 +118,7 @@ def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
 def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
     """Yield the places where a kustomization names files and folders, with what they name."""
     for field in (*_LISTS, "patchesStrategicMerge"):
-        for item in _items(root.get(field)):
-            if isinstance(item, Scalar):
-                yield item, item.value
+        yield from ((item, item.value) for item in scalars(root.get(field)))
     for field in ("patches", "patchesJson6902", "replacements"):
         for each in mappings(root.get(field)):
             path = each.get("path")
@@ -129,9 +127,8 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
     for generator in ("configMapGenerator", "secretGenerator"):
         for each in mappings(root.get(generator)):
             for field in ("files", "envs"):
-                for item in _items(each.get(field)):
-                    if isinstance(item, Scalar):
-                        yield item, item.value.partition("=")[2] or item.value
+                for item in scalars(each.get(field)):
+                    yield item, item.value.partition("=")[2] or item.value
 
 
 def _unlisted(parsed: Parsed) -> Iterator[Finding]:
@@ -155,10 +152,6 @@ def _unlisted(parsed: Parsed) -> Iterator[Finding]:
         if is_beside and posixpath.normpath(file) not in listed:
             message = "no kustomization takes this file in, so nothing of it is applied"
             yield warning("unlisted-file", root, message, "list it in resources, or remove it")
-
-
-def _items(node: Node | None) -> list[Node]:
-    return [item.value for item in node.items] if isinstance(node, SequenceNode) else []
 
 
 def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:

@@ -27,8 +27,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _policy(root: MappingNode) -> Iterator[Finding]:
-    spec = root.mapping("spec")
-    policy = spec.get("launcherCreationPolicy") if spec else None
+    policy = root.find("spec", "launcherCreationPolicy")
     if isinstance(policy, Scalar) and policy.value not in mpi_jobs.POLICIES:
         message = f"launcherCreationPolicy is {policy.value!r}, which the operator treats as AtStartup"
         hint = suggest(policy.value, mpi_jobs.POLICIES) or f"it must be {' or '.join(mpi_jobs.POLICIES)}"

@@ -140,8 +140,7 @@ def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> froz
 
 def _crossed(service: MappingNode) -> Iterator[Finding]:
     """Find a port that leads to another protocol than its number promises."""
-    spec = service.mapping("spec")
-    for port in mappings(spec.get("ports")) if spec else ():
+    for port in mappings(service.find("spec", "ports")):
         node, target = port.get("port"), port.text("targetPort")
         aim = port.get("targetPort")
         if isinstance(aim, Scalar) and aim.value.isdecimal() and aim.style != "plain":

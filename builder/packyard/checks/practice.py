@@ -69,8 +69,7 @@ class _Package:
 
 def _sleeps(root: MappingNode) -> bool:
     """Say whether all that a Pod does is sleep: people open a shell in it."""
-    spec = root.mapping("spec")
-    containers = mappings(spec.get("containers")) if spec else []
+    containers = mappings(root.find("spec", "containers"))
     commands = [command for each in containers if isinstance(command := each.get("command"), SequenceNode)]
     words = [command.items[0].value for command in commands if command.items]
     return len(words) == len(containers) > 0 and all(
@@ -206,8 +205,7 @@ def _command(container: MappingNode, label: str) -> Iterator[Finding]:
 
 def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
     """Find a container without limits; what has a limit and no request requests as much as its limit."""
-    resources = container.mapping("resources")
-    limits = _entries(resources.get("limits") if resources else None)
+    limits = _entries(container.find("resources", "limits"))
     place = container.entry("resources") or container
     if not limits:
         message = f"{label} has no limits: it may starve its neighbors, or be evicted first"

@@ -27,11 +27,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 if resources:
                     yield from _resources(resources)
             for volume in pod.volumes:
-                empty = volume.mapping("emptyDir")
-                yield from _amount(empty.get("sizeLimit") if empty else None, "sizeLimit")
+                yield from _amount(volume.find("emptyDir", "sizeLimit"), "sizeLimit")
         place = _SIZES.get(root.text("kind"))
-        storage = root.mapping("spec", *place) if place else None
-        yield from _amount(storage.get("storage") if storage else None, "storage")
+        yield from _amount(root.find("spec", *place, "storage") if place else None, "storage")
 
 
 def _resources(resources: MappingNode) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import ARGO, RBAC, is_kind, name_of, names
-from packyard.yaml.document import mappings
-from packyard.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.yaml.document import mappings, scalars
+from packyard.yaml.node import MappingNode, Scalar
 
 _WRITES = frozenset(("create", "update", "patch", "delete"))
 #: What lets its holder become more than it is.
@@ -58,9 +58,7 @@ def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
 
 
 def _texts(rule: MappingNode, field: str) -> set[str]:
-    listed = rule.get(field)
-    items = listed.items if isinstance(listed, SequenceNode) else []
-    return {item.value.value for item in items if isinstance(item.value, Scalar)}
+    return {each.value for each in scalars(rule.get(field))}
 
 
 def _listed(texts: set[str]) -> str:

@@ -134,8 +134,7 @@ def _ports(
     selected = [pod for pod in found_pods if (labels := _labels(pod)) and _matches(labels, selector)]
     containers = [container for pod in selected for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
-    spec = service.mapping("spec")
-    for port in mappings(spec.get("ports")) if spec and declared else ():
+    for port in mappings(service.find("spec", "ports")) if declared else ():
         target = port.get("targetPort") or port.get("port")
         if not isinstance(target, Scalar) or not target.value:
             continue

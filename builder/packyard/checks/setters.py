@@ -14,6 +14,7 @@ from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, Definit
 from packyard.setters.definition import Definitions, Setter, Substitution
 from packyard.setters.fields import Binding, sets
 from packyard.setters.refusal import refusal, review
+from packyard.yaml.document import items, mappings, scalars
 from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.values import double_quoted, implicit_type
 
@@ -149,7 +150,7 @@ def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Findin
 def _values(body: MappingNode) -> Iterator[Scalar]:
     value, listed = body.get("value"), body.get("listValues")
     nodes: list[Node] = [value] if value is not None else []
-    nodes += [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
+    nodes += items(listed)
     names = body.mapping("enumValues")
     nodes += [entry.value for entry in names.entries] if names else []
     return (node for node in nodes if isinstance(node, Scalar))
@@ -160,11 +161,8 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     if name in definitions.setters:
         message = f"{name} is a setter and a substitution: a comment that names it means the setter"
         yield warning("ambiguous-name", entry, message, "rename one of them")
-    values = body.get("values")
-    items = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
-    for item in items:
-        if isinstance(item, MappingNode):
-            yield from _marker(item, substitution, definitions)
+    for item in mappings(body.get("values")):
+        yield from _marker(item, substitution, definitions)
     pattern = body.get("pattern")
     unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
     for marker in unlisted if pattern else ():
@@ -255,7 +253,7 @@ def _known(definitions: Definitions) -> list[str]:
 
 
 def _texts(node: SequenceNode) -> list[str]:
-    return [item.value.value for item in node.items if isinstance(item.value, Scalar)]
+    return [each.value for each in scalars(node)]
 
 
 def _quoted(value: str | list[str]) -> str:

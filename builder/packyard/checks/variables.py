@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from packyard.checks.parsed import Parsed
 from packyard.kubernetes.kinds import CORE, is_kind, name_of
-from packyard.yaml.document import mappings
-from packyard.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.document import mappings, scalars
+from packyard.yaml.node import Entry, MappingNode, Node, Scalar
 
 
 @dataclass(slots=True)
@@ -61,10 +61,7 @@ def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
 def words(container: MappingNode) -> Iterator[Scalar]:
     """Yield the command and the arguments of a container."""
     for name in ("command", "args"):
-        listed = container.get(name)
-        for item in listed.items if isinstance(listed, SequenceNode) else ():
-            if isinstance(item.value, Scalar):
-                yield item.value
+        yield from scalars(container.get(name))
 
 
 def stated(root: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Node | None]]:

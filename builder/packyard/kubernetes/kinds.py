@@ -55,8 +55,7 @@ def is_local(value: object) -> bool:
 
 def name_of(root: MappingNode) -> Scalar | None:
     """Return the name of an object."""
-    metadata = root.mapping("metadata")
-    name = metadata.get("name") if metadata else None
+    name = root.find("metadata", "name")
     return name if isinstance(name, Scalar) else None
 
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 
 from packyard.errors import InputError, Problem
-from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.yaml.document import items, mappings
+from packyard.yaml.node import MappingNode, Node, Scalar
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
@@ -53,17 +54,10 @@ def referred(root: Node | None) -> Iterator[str]:
     """Yield the files and folders that a kustomization is built on, as it writes them."""
     for field in ("resources", "bases", "components"):
         listed = root.get(field) if isinstance(root, MappingNode) else None
-        for item in listed.items if isinstance(listed, SequenceNode) else ():
-            yield item.value.value if isinstance(item.value, Scalar) else ""
+        yield from (each.value if isinstance(each, Scalar) else "" for each in items(listed))
 
 
 def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the entries of ``images``: the name of the image, and its newName, newTag and digest where given."""
-    listed = root.get("images")
-    for item in listed.items if isinstance(listed, SequenceNode) else ():
-        entry = item.value
-        if isinstance(entry, MappingNode):
-            yield (
-                entry.text("name"),
-                {key: text for key in ("newName", "newTag", "digest") if (text := entry.text(key))},
-            )
+    for entry in mappings(root.get("images")):
+        yield entry.text("name"), {key: text for key in ("newName", "newTag", "digest") if (text := entry.text(key))}

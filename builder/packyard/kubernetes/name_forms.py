@@ -143,8 +143,7 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
         # Each group has a StatefulSet of its workers; the name of their host is no longer than this.
         yield Name(name, "the label of a revision", _LABEL, ("-", (spec.get("replicas"),), "-9999999999"))
     elif is_kind(root, KUBEFLOW, "MPIJob"):
-        workers = spec.mapping("mpiReplicaSpecs", "Worker")
-        count = workers.get("replicas") if workers else None
+        count = spec.find("mpiReplicaSpecs", "Worker", "replicas")
         yield Name(name, "the host of a worker", _HOST, ("-worker-", (count,)))
         yield Name(name, "the launcher's Job", _HOST, ("-launcher",))
     elif is_kind(root, KUBEFLOW, "TFJob", "PyTorchJob"):

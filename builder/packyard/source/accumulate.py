@@ -49,8 +49,7 @@ class SourceObject:
     @property
     def is_local(self) -> bool:
         """Whether the object only serves composing."""
-        annotations = self.root.mapping("metadata", "annotations")
-        value = annotations.get(LOCAL) if annotations else None
+        value = self.root.find("metadata", "annotations", LOCAL)
         return is_local(value.value if isinstance(value, Scalar) else None)
 
     @property

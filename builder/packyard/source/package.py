@@ -22,7 +22,8 @@ from packyard.source import scripts
 from packyard.source.fields import Fields
 from packyard.source.parts import Patch, read_patches
 from packyard.source.workspace import PROGRAMS, STORAGE, Workspace
-from packyard.yaml.node import Node, Scalar, SequenceNode
+from packyard.yaml.document import scalars
+from packyard.yaml.node import Node
 
 FILE = "package.yaml"
 #: How many directories a package may bring for its users to deploy.
@@ -178,8 +179,7 @@ def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, fol
 def _place(fields: Fields, key: str, value: str) -> Node | None:
     """Return the scalar below ``key`` that says ``value``, for a message to point at."""
     node = fields.node.get(key) if fields.node else None
-    items = [item.value for item in node.items] if isinstance(node, SequenceNode) else []
-    return next((item for item in items if isinstance(item, Scalar) and item.value == value), node)
+    return next((each for each in scalars(node) if each.value == value), node)
 
 
 def _values(fields: Fields) -> dict[str, SetterValue]:

@@ -195,7 +195,16 @@ def find_comments(document: Document) -> Iterator[Comment]:
                 yield child.key.comment
 
 
+def items(node: Node | None) -> list[Node]:
+    """Return what is in a list; nothing where it is something else."""
+    return [item.value for item in node.items] if isinstance(node, SequenceNode) else []
+
+
 def mappings(node: Node | None) -> list[MappingNode]:
-    """Return the mappings in a list; nothing where it is something else."""
-    items = node.items if isinstance(node, SequenceNode) else []
-    return [item.value for item in items if isinstance(item.value, MappingNode)]
+    """Return the mappings in a list, as `items` does."""
+    return [each for each in items(node) if isinstance(each, MappingNode)]
+
+
+def scalars(node: Node | None) -> list[Scalar]:
+    """Return the scalars in a list, as `items` does."""
+    return [each for each in items(node) if isinstance(each, Scalar)]

@@ -247,11 +247,16 @@ class MappingNode(Collection):
         value = self.get(name)
         return value.value if isinstance(value, Scalar) else default
 
-    def mapping(self, *names: str) -> MappingNode | None:
+    def find(self, *names: str) -> Node | None:
         """Follow keys down through mappings, or return None where one is missing or is something else."""
         node: Node | None = self
         for name in names:
             node = node.get(name) if isinstance(node, MappingNode) else None
+        return node
+
+    def mapping(self, *names: str) -> MappingNode | None:
+        """Follow keys down to a mapping, as `find` does."""
+        node = self.find(*names)
         return node if isinstance(node, MappingNode) else None
 
 

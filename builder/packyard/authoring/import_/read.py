@@ -124,8 +124,7 @@ def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
 
 
 def _is_local(root: Node | None) -> bool:
-    annotations = root.mapping("metadata", "annotations") if isinstance(root, MappingNode) else None
-    value = annotations.get(LOCAL) if annotations else None
+    value = root.find("metadata", "annotations", LOCAL) if isinstance(root, MappingNode) else None
     return is_local(value.value if isinstance(value, Scalar) else None)
 
 

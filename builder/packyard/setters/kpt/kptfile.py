@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.errors import InputError
+from packyard.yaml.document import items
 from packyard.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode
 from packyard.yaml.values import implicit_type, is_null
 
@@ -73,9 +74,7 @@ class Mutator:
 
 def find_mutators(root: Node | None) -> list[Mutator]:
     """Return the functions of a Kptfile's pipeline that apply setters, in their order."""
-    pipeline = root.mapping("pipeline") if isinstance(root, MappingNode) else None
-    listed = pipeline.get("mutators") if pipeline else None
-    nodes = [item.value for item in listed.items] if isinstance(listed, SequenceNode) else []
+    nodes = items(root.find("pipeline", "mutators")) if isinstance(root, MappingNode) else []
     return [
         Mutator(node, node.mapping("configMap"), node.text("configPath"))
         for node in nodes

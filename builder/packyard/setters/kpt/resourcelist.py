@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.kpt.apply import flow_text
 from packyard.yaml import items
-from packyard.yaml.document import decode, parse_text
+from packyard.yaml.document import decode, mappings, parse_text
 from packyard.yaml.edit import Edit, exchange
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.yaml.proof import apply_to_text
@@ -98,9 +98,7 @@ class ResourceList:
             raise InputError(Problem(f"standard input must be a {NAME}", hint=hint))
         self.root = roots[0]
         refuse(self._faults())
-        items = self.root.get("items")
-        listed = items.items if isinstance(items, SequenceNode) else []
-        self.items = [ResourceItem(item.value) for item in listed if isinstance(item.value, MappingNode)]
+        self.items = [ResourceItem(each) for each in mappings(self.root.get("items"))]
         self.config = self.root.mapping("functionConfig")
 
     def _faults(self) -> Iterator[Problem]:
