@@ -134,11 +134,8 @@ def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
     return RunRecord(
         run=run,
         number=1,
-        package="",
         version="1.0.0",
-        digest="",
         use_case="quickstart/mlops/first-run",
-        values={},
         who="ann",
         when=WHEN,
         objects=tuple(Reference.of(item, namespace) for item in objects),

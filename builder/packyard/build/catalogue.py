@@ -54,10 +54,6 @@ def _checked(settings: Settings, made: Sequence[tuple[Built, Linted]]) -> Catalo
     return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in made], warnings)
 
 
-def _nothing(_: Bundle) -> Mapping[str, bytes]:
-    return {}
-
-
 def pack_into(
     settings: Settings,
     names: Sequence[str],
@@ -65,7 +61,7 @@ def pack_into(
     *,
     on: Engine | None,
     done: Callable[[int], None] = lambda _: None,
-    describe: Callable[[Bundle], Mapping[str, bytes]] = _nothing,
+    describe: Callable[[Bundle], Mapping[str, bytes]] | None = None,
 ) -> Catalogue:
     """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from.
 
@@ -85,13 +81,13 @@ def _inputs_file(folder: Path, name: str) -> Path:
 
 
 def _write(
-    lint: Linting, folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]], name: str
+    lint: Linting, folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]] | None, name: str
 ) -> tuple[Built, Linted]:
     """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
     made = lint.packing.make(name)
     built = made.built
     file = folder / f"{name}.tar.gz"
-    said = {} if describe is _nothing else describe(Bundle.open(built.data, what=file.name))
+    said = describe(Bundle.open(built.data, what=file.name)) if describe else {}
     try:
         file.write_bytes(built.data)
         for ending, data in said.items():

@@ -73,13 +73,12 @@ class Linting:
         except InputError as error:
             return Linted(name, _refused(error), is_broken=True)
         packages = package_files(draft)
-        parsed = [(package, parse(package, self.packing.memo)) for package in packages]
+        parsed = [parse(package, self.packing.memo) for package in packages]
         here = self._workspace()
         judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
-        findings = [each for package, known in parsed for each in find(package, known, judges=judges)]
-        use_cases_parsed = [known for _, known in parsed]
-        findings += [*catalogue.kinds(use_cases_parsed), *catalogue.definitions(use_cases_parsed)]
-        named = [each for _, known in parsed for each in catalogue.names(known)]
+        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        findings += [*catalogue.kinds(parsed), *catalogue.definitions(parsed)]
+        named = [each for known in parsed for each in catalogue.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
         linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)

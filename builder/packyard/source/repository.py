@@ -53,20 +53,20 @@ def _fetch(entry: Entry, repository: Path) -> None:
 def _members(entry: Entry, repository: Path) -> Iterator[Member]:
     words = ("ls-tree", "-r", "-l", "-z", "--full-tree", entry.commit, "--", *CONTENT)
     listed = _run(entry, repository, *words, most=_LISTED)
-    found = [line.partition("\t") for line in listed.decode("utf-8", "surrogateescape").split("\0") if line]
+    lines = (line.partition("\t") for line in listed.decode("utf-8", "surrogateescape").split("\0") if line)
+    found = [(*fields.split(), path) for fields, _, path in lines]
     total = 0
-    for fields, _, path in found:
-        mode, kind, _, size = fields.split()
+    for mode, kind, _, size, path in found:
         if mode not in _MODES or kind != "blob":
             raise InputError(entry.problem(f"has {path!r}, which is not a file", "a library has files and folders"))
         total += int(size)
         if total > LIMITS.total_size or int(size) > LIMITS.file_size or len(found) > LIMITS.entries:
             raise InputError(entry.problem("is too large for a library"))
-    blobs = "".join(f"{fields.split()[2]}\n" for fields, _, _ in found)
+    blobs = "".join(f"{digest}\n" for _, _, digest, _, _ in found)
     stored = io.BytesIO(_run(entry, repository, "cat-file", "--batch", data=blobs.encode()))
-    for fields, _, path in found:
+    for mode, *_, path in found:
         header = stored.readline().split()  # digest, kind, size
-        yield Member(path=path, data=stored.read(int(header[2])), executable=_MODES[fields.split()[0]])
+        yield Member(path=path, data=stored.read(int(header[2])), executable=_MODES[mode])
         stored.readline()
 
 

@@ -94,19 +94,8 @@ def conclude(kubectl: Kubectl, probe: Probe, seen: Seen, when: str) -> list[Find
     if not probe.checks:
         found.append(unknown(_CHECK, "pods", "this use case has none that could be tried"))
     if seen.waiting:
-        record = RunRecord(
-            run=probe.name,
-            number=1,
-            package="",
-            version="",
-            digest="",
-            use_case="",
-            values={},
-            who="",
-            when=when,
-            objects=tuple(Reference.of(each, kubectl.namespace) for each in probe.objects),
-        )
-        said = statuses.read_one(kubectl, record)
+        objects = tuple(Reference.of(each, kubectl.namespace) for each in probe.objects)
+        said = statuses.read_one(kubectl, RunRecord(run=probe.name, number=1, when=when, objects=objects))
         message = f"did not run to its end: {said.reason or 'the time was up'}"
         found.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
     return found
