@@ -1,0 +1,122 @@
+"""Waits until a whole model is on the storage, and says what would stop vLLM before it loads for minutes.
+
+Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY and GPU_MEMORY_UTILIZATION. Passes
+what it does not know: it refuses only what cannot work.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+ADVICE = "copy the model there (the use case staging does), or set MODEL_PATH"
+LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    model, said = Path(os.environ["MODEL_PATH"]), ""
+    while problem := find_missing(model):
+        if problem != said:
+            print(f"waiting: {problem}", flush=True)
+        said = problem
+        time.sleep(float(os.environ.get("CHECK_SECONDS", "10")))
+    problems = list(find_problems(model))
+    for problem in problems:
+        print(f"{model}: {problem}", file=sys.stderr)
+    if problems:
+        sys.exit(1)
+    print(f"{model} is complete")
+
+
+def find_missing(model):
+    """Say what a model lacks, or nothing if it is whole."""
+    if not (model / "config.json").is_file():
+        return f"{model} has no config.json: {ADVICE}"
+    if not (files := find_weights(model)):
+        return f"{model} has no *.safetensors: {ADVICE}"
+    for file in files:
+        if not file.is_file():
+            return f"{file} is not there, but model.safetensors.index.json names it: {ADVICE}"
+        size, whole = file.stat().st_size, read_size(file)
+        if size != whole:
+            return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
+    return ""
+
+
+def find_weights(model):
+    index = model / "model.safetensors.index.json"
+    if index.is_file():
+        return [model / name for name in sorted(set(read(index).get("weight_map", {}).values()))]
+    return sorted(model.glob("*.safetensors"))
+
+
+def read(file):
+    """Return what a JSON file says; nothing while it is being written."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def read_size(file):
+    """Return the length that the header of a safetensors file says."""
+    with file.open("rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        if not 2 <= length <= LONGEST_HEADER:
+            return "nothing that can be read"
+        try:
+            header = json.loads(opened.read(length))
+            ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return "nothing that can be read"
+    return 8 + length + max(ends, default=0)
+
+
+def find_problems(model):
+    """Yield what the values of the run ask of the model, or of the GPUs, that these do not have."""
+    whole = read(model / "config.json")
+    config = whole.get("text_config") or whole
+    longest, parallel = int(os.environ["MAX_MODEL_LEN"]), int(os.environ["TENSOR_PARALLEL_SIZE"])
+    limit = find_limit(config)
+    if limit and longest > limit:
+        yield f"MAX_MODEL_LEN is {longest}, and the model knows contexts of {limit} tokens: set it to {limit} or less"
+    heads = config.get("num_attention_heads")
+    if heads and heads % parallel:
+        fits = ", ".join(str(each) for each in range(1, 17) if heads % each == 0)
+        yield f"{parallel} GPUs cannot share {heads} attention heads: split the model over {fits}"
+    gpus = int(os.environ["GPUS"]) * int(os.environ.get("NODES", "1"))
+    each = int(os.environ["GPU_MEMORY"].removesuffix("Gi"))
+    room = gpus * each * 2**30 * float(os.environ["GPU_MEMORY_UTILIZATION"])
+    weights = sum(file.stat().st_size for file in find_weights(model))
+    context = longest * count_bytes(config, parallel)
+    if weights + context > room:
+        what = f"weights of {weights / 2**30:.1f}Gi and one request of MAX_MODEL_LEN {longest} with {context / 2**30:.1f}Gi"
+        less = "lower MAX_MODEL_LEN, or " if weights < room else ""
+        yield f"{what} do not fit the {room / 2**30:.1f}Gi of {gpus} GPUs of {each}Gi: {less}raise GPUS or GPU_MEMORY"
+
+
+def find_limit(config):
+    """Return how many tokens a model can attend to, 0 where it does not say."""
+    known = config.get("max_position_embeddings") or 0
+    scaling = config.get("rope_scaling") or {}
+    factor = scaling.get("factor") or 1
+    return int(max(known, known * factor, factor * (scaling.get("original_max_position_embeddings") or 0)))
+
+
+def count_bytes(config, parallel):
+    """Return the memory of one token in a request, over all GPUs; 0 where layers are not all alike."""
+    heads, layers = config.get("num_attention_heads"), config.get("num_hidden_layers")
+    odd = [key for key in ("layer_types", "kv_lora_rank", "sliding_window", "layers_block_type") if config.get(key)]
+    if not heads or not layers or odd:
+        return 0
+    shared = config.get("num_key_value_heads") or heads
+    size = config.get("head_dim") or config.get("hidden_size", 0) // heads
+    return 2 * 2 * layers * max(shared, parallel) * size  # keys and values, of two bytes each
+
+
+if __name__ == "__main__":
+    main()
