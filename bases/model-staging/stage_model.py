@@ -272,7 +272,7 @@ def list_bucket(name):
         if lacking := sorted(set(sums) - set(found)):
             raise StageError(f"s3://{name} has no {lacking[0]}, which its SHA256SUMS names")
     files = [
-        File(path, size, f"sha256:{sums[path]}" if path in sums else "", f"{base}/{quote(key)}", {"If-Match": tag})
+        File(path, size, f"sha256:{sums[path]}" if path in sums else "", f"{base}/{quote(key)}", {"If-Match": tag} if tag else {})
         for path, (size, tag, key) in sorted(found.items())
     ]
     return hashlib.sha256(json.dumps(sorted(found.items())).encode()).hexdigest(), files
@@ -329,9 +329,11 @@ def list_artifact(name):
 
 
 def read_layer(layer, base, headers):
-    path = next((title for key in TITLES if (title := layer.get("annotations", {}).get(key))), "")
-    if not path or "tar" in layer["mediaType"]:
-        raise StageError(f"layer {layer['digest']} ({layer['mediaType']}) is not a file: push each file as a layer")
+    words, kind = layer.get("annotations") or {}, layer["mediaType"]
+    path = next((words[title] for title in TITLES if words.get(title)), "")
+    # oras calls each file a tar, and says which ones are; model-spec says what it means.
+    if not path or words.get("io.deis.oras.content.unpack") == "true" or (".cncf.model." in kind and ".tar" in kind):
+        raise StageError(f"layer {layer['digest']} ({kind}) is not a file: push each file as a layer")
     if not re.fullmatch(r"sha(256:[0-9a-f]{64}|512:[0-9a-f]{128})", layer["digest"]):
         raise StageError(f"layer {path} has the digest {layer['digest']}")
     return File(path, layer["size"], layer["digest"], f"{base}/blobs/{layer['digest']}", headers)

@@ -1,0 +1,97 @@
+"""A small Hugging Face: repositories at a commit, whose files it sends in parts, breaks off or spoils as a test says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import real
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+_PAGE = 2  # entries of a list
+
+
+class Hub(ThreadingHTTPServer):
+    """Serves one repository; ``asked`` has the paths and ranges that were asked for."""
+
+    def __init__(self, name: str, files: dict[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.name = name
+        self.files = files
+        self.sent = dict(files)  # what is sent, where it is not what the list says
+        self.breaks: dict[str, int] = {}  # after so many bytes of each answer
+        self.token = ""
+        self.asked: list[tuple[str, str]] = []
+        self.authorized: list[str] = []
+        self.elsewhere = ""  # the address of another host that has the files
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+@contextmanager
+def serve(name: str, files: dict[str, bytes]) -> Iterator[Hub]:
+    hub = Hub(name, files)
+    with real.answering(hub):
+        yield hub
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_GET(self) -> None:
+        hub, url = self.server, urlsplit(self.path)
+        hub.authorized.append(self.headers.get("Authorization", ""))
+        path = unquote(url.path)
+        if hub.token and not path.startswith("/cdn/") and hub.authorized[-1] != f"Bearer {hub.token}":
+            self._answer(401, b"{}")
+        elif path == f"/api/models/{hub.name}/revision/main":
+            self._answer(200, json.dumps({"sha": COMMIT}).encode())
+        elif path == f"/api/models/{hub.name}/tree/{COMMIT}":
+            self._list(int(parse_qs(url.query).get("cursor", ["0"])[0]))
+        elif found := re.fullmatch(rf"(?:/{hub.name}/resolve/{COMMIT}|/cdn)/(.+)", path):
+            self._send(found[1], is_here=path.startswith("/cdn/"))
+        else:
+            self._answer(404, b"{}")
+
+    def _list(self, first: int) -> None:
+        hub = self.server
+        listed = [_entry(path, data) for path, data in hub.files.items()][first : first + _PAGE]
+        more = f'<{hub.address}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
+        headers = {"Link": more} if first + _PAGE < len(hub.files) else {}
+        self._answer(200, json.dumps(listed).encode(), headers)
+
+    def _send(self, path: str, *, is_here: bool) -> None:
+        hub = self.server
+        if hub.elsewhere and not is_here:
+            self._answer(302, b"", {"Location": f"{hub.elsewhere}/cdn/{path}"})
+            return
+        data, asked = hub.sent[path], self.headers.get("Range", "")
+        hub.asked.append((path, asked))
+        first = int(asked.removeprefix("bytes=").rstrip("-") or 0)
+        self.send_response(206 if asked else 200)
+        self.send_header("Content-Length", str(len(data) - first))
+        self.end_headers()
+        self.wfile.write(data[first : first + hub.breaks.get(path, len(data))])
+
+    def _answer(self, status: int, data: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def _entry(path: str, data: bytes) -> dict[str, object]:
+    blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    large = {"lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data)}} if path.endswith("tensors") else {}
+    return {"type": "file", "path": path, "size": len(data), "oid": blob, **large}

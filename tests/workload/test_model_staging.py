@@ -1,0 +1,249 @@
+"""The program that copies models to a storage, as a process: from a hub, from S3 by versitygw, from a registry by oras."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import real
+from channel import buckets, registries
+from workload import hub
+from workload.hub import COMMIT, Hub
+
+_PROGRAM = real.REPOSITORY / "bases/model-staging/stage_model.py"
+_NAME = "team/llm"
+_FILES = {
+    "config.json": b'{"num_attention_heads": 16}',
+    "model-00001-of-00002.safetensors": os.urandom(3_000_000),
+    "model-00002-of-00002.safetensors": os.urandom(1_000_000),
+    "a folder/tokenizer.json": b"{}",
+    "README.md": b"# A model",
+}
+_COPIED = {path: data for path, data in _FILES.items() if path != "README.md"}
+
+
+@pytest.fixture
+def team_hub() -> Iterator[Hub]:
+    with hub.serve(_NAME, dict(_FILES)) as server:
+        yield server
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "storage/models/llm"
+
+
+def environment(source: str, target: Path, **more: str) -> dict[str, str]:
+    mine = {"MODEL_SOURCE": source, "STAGE_DIR": str(target), "AWS_REGION": "us-east-1", "STAGE_IGNORE": ".git* *.md"}
+    return {**mine, "STAGE_PAUSE": "0", "PATH": os.environ["PATH"], **more}
+
+
+def run(source: str, target: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, str(_PROGRAM)]
+    return subprocess.run(
+        words, env=environment(source, target, **more), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def from_hub(server: Hub, target: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return run(f"hf://{_NAME}", target, HF_ENDPOINT=server.address, **more)
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ".staged"
+    }
+
+
+def test_copies_a_repository_whole_and_says_which_commit_it_is(team_hub: Hub, target: Path) -> None:
+    done = from_hub(team_hub, target)
+    assert done.returncode == 0, done.stderr
+    assert read(target) == _COPIED
+    assert json.loads((target / ".staged").read_text()) == {"source": f"hf://{_NAME}", "version": COMMIT}
+    assert [path.name for path in target.parent.iterdir()] == ["llm"]
+
+
+def test_asks_for_nothing_where_the_model_is_there(team_hub: Hub, target: Path) -> None:
+    from_hub(team_hub, target)
+    team_hub.asked.clear()
+    assert from_hub(team_hub, target).returncode == 0
+    assert team_hub.asked == []
+
+
+def test_refuses_another_model_under_the_same_name(team_hub: Hub, target: Path) -> None:
+    from_hub(team_hub, target)
+    done = run("hf://team/other", target, HF_ENDPOINT=team_hub.address)
+    assert done.returncode == 1
+    assert f"holds hf://{_NAME}: delete it, or set another MODEL_PATH for hf://team/other" in done.stderr
+    assert read(target) == _COPIED
+
+
+def test_refuses_a_directory_that_it_did_not_make(team_hub: Hub, target: Path) -> None:
+    target.mkdir(parents=True)
+    (target / "config.json").write_text("mine")
+    done = from_hub(team_hub, target)
+    assert (done.returncode, read(target)) == (1, {"config.json": b"mine"})
+    assert "was not made by this program" in done.stderr
+
+
+def test_goes_on_where_a_connection_broke_off(team_hub: Hub, target: Path) -> None:
+    name = "model-00001-of-00002.safetensors"
+    team_hub.breaks[name] = 1_000_000
+    done = from_hub(team_hub, target)
+    assert done.returncode == 0, done.stderr
+    assert [asked for path, asked in team_hub.asked if path == name] == ["", "bytes=1000000-", "bytes=2000000-"]
+    assert read(target) == _COPIED
+
+
+def test_goes_on_where_a_job_was_killed(team_hub: Hub, target: Path) -> None:
+    name = "model-00001-of-00002.safetensors"
+    team_hub.breaks[name] = 1_000_000
+    slow = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address, STAGE_PAUSE="30")
+    part = target.with_name("llm.partial") / f"{name}.part"
+    with subprocess.Popen([sys.executable, str(_PROGRAM)], env=slow, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 30
+        while not part.exists() or part.stat().st_size < 1_000_000:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 143
+    assert not target.exists()
+    team_hub.breaks.clear()
+    team_hub.asked.clear()
+    assert from_hub(team_hub, target).returncode == 0
+    assert (name, "bytes=1000000-") in team_hub.asked
+    assert read(target) == _COPIED
+
+
+@pytest.mark.parametrize("name", ["config.json", "model-00002-of-00002.safetensors"])
+def test_takes_no_file_with_another_digest(team_hub: Hub, target: Path, name: str) -> None:
+    data = team_hub.sent[name]
+    team_hub.sent[name] = bytes([data[0] ^ 1]) + data[1:]
+    done = from_hub(team_hub, target)
+    assert done.returncode == 1
+    assert f"{name} is " in done.stderr and "it was changed on its way" in done.stderr
+    assert not target.exists()
+
+
+def test_a_spoiled_part_of_an_earlier_job_is_copied_again(team_hub: Hub, target: Path) -> None:
+    name = "model-00002-of-00002.safetensors"
+    partial = target.with_name("llm.partial")
+    partial.mkdir(parents=True)
+    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": COMMIT}))
+    (partial / f"{name}.part").write_bytes(b"x" * 500_000)
+    assert from_hub(team_hub, target).returncode == 0
+    assert [asked for path, asked in team_hub.asked if path == name] == ["bytes=500000-", ""]
+    assert read(target) == _COPIED
+
+
+def test_what_is_left_of_another_version_is_deleted(team_hub: Hub, target: Path) -> None:
+    partial = target.with_name("llm.partial")
+    partial.mkdir(parents=True)
+    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": "older"}))
+    (partial / "config.json").write_text("of an older version")
+    assert from_hub(team_hub, target).returncode == 0
+    assert read(target) == _COPIED
+
+
+def test_a_token_reaches_the_hub_and_no_other_host(team_hub: Hub, target: Path) -> None:
+    team_hub.token = "hf_secret"
+    with hub.serve(_NAME, dict(_FILES)) as other:
+        team_hub.elsewhere = other.address
+        assert "401" in (refused := from_hub(team_hub, target)).stderr
+        assert "does the Secret model-credentials have what the source asks for?" in refused.stderr
+        done = from_hub(team_hub, target, HF_TOKEN="hf_secret")
+    assert done.returncode == 0, done.stderr
+    assert read(target) == _COPIED
+    assert set(other.authorized) == {""}
+    assert "hf_secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])
+def test_a_file_outside_of_the_model_is_refused(team_hub: Hub, target: Path, path: str) -> None:
+    team_hub.files[path] = b"x"
+    done = from_hub(team_hub, target)
+    assert (done.returncode, target.exists()) == (1, False)
+    assert "would lie outside of the model" in done.stderr
+
+
+def test_a_repository_that_is_not_there_is_named(team_hub: Hub, target: Path) -> None:
+    done = run("hf://team/typo", target, HF_ENDPOINT=team_hub.address)
+    assert (done.returncode, "404" in done.stderr, "is MODEL_SOURCE right?" in done.stderr) == (1, True, True)
+
+
+@pytest.mark.parametrize("source", ["ftp://x/y", "team/llm", "s3://", "oci://registry.example.com/llm"])
+def test_a_source_of_another_form_is_refused(target: Path, source: str) -> None:
+    done = run(source, target)
+    assert done.returncode == 1
+    assert "MODEL_SOURCE is " in done.stderr
+
+
+def test_two_jobs_at_once_make_one_model(team_hub: Hub, target: Path) -> None:
+    words = [sys.executable, str(_PROGRAM)]
+    mine = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address)
+    both = [subprocess.Popen(words, env=mine, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [each.wait(timeout=60) for each in both] == [0, 0]
+    assert read(target) == _COPIED
+    assert len(team_hub.asked) == len(_COPIED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sums", ["right", "wrong", "lacking", "none"])
+def test_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: str) -> None:
+    files = {**_COPIED, "SHA256SUMS": _sums(sums).encode()} if sums != "none" else dict(_COPIED)
+    with buckets.versitygw(real.pinned_program("versitygw"), tmp_path) as server:
+        _write(tmp_path / buckets.BUCKET / "team/llm", files)
+        keys = {"AWS_ACCESS_KEY_ID": buckets.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": buckets.SECRET_KEY}
+        done = run(f"s3://{buckets.BUCKET}/team/llm", target, S3_ENDPOINT=server.url, **keys)
+        refused = run(f"s3://{buckets.BUCKET}/team/llm", tmp_path / "other", S3_ENDPOINT=server.url)
+    assert refused.returncode == 1 and "403" in refused.stderr
+    if sums in ("right", "none"):
+        assert done.returncode == 0, done.stderr
+        assert read(target) == files
+        assert ("no digests of 4 files" in done.stdout) == (sums == "none")
+    else:
+        problem = "it was changed on its way" if sums == "wrong" else "which its SHA256SUMS names"
+        assert done.returncode == 1 and problem in done.stderr
+        assert not target.exists()
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+
+
+def _sums(kind: str) -> str:
+    lines = [f"{hashlib.sha256(data).hexdigest()}  ./{path}" for path, data in _COPIED.items()]
+    if kind == "wrong":
+        lines[1] = f"{'0' * 64}  {lines[1].split(maxsplit=1)[1]}"
+    return "\n".join([*lines, *([f"{'0' * 64} *missing"] if kind == "lacking" else [])]) + "\n"
+
+
+@pytest.mark.slow
+def test_copies_an_artifact_that_oras_pushed(tmp_path: Path, target: Path) -> None:
+    folder = tmp_path / "pushed"
+    _write(folder, _COPIED)
+    with registries.distribution(real.pinned_program("registry"), tmp_path) as host:
+        words = [real.pinned_program("oras"), "push", "--plain-http", f"{host}/team/llm:1", *_COPIED]
+        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        done = run(f"oci://{host}/team/llm:1", target)
+        assert done.returncode == 0, done.stderr
+        version = json.loads((target / ".staged").read_text())["version"]
+        assert run(f"oci://{host}/team/llm@{version}", tmp_path / "by-digest").returncode == 0
+        words[3:] = [f"{host}/team/llm:folder", "./"]
+        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        refused = run(f"oci://{host}/team/llm:folder", tmp_path / "folder")
+    assert read(target) == read(tmp_path / "by-digest") == _COPIED
+    assert refused.returncode == 1 and "is not a file: push each file as a layer" in refused.stderr
