@@ -38,7 +38,12 @@ CHUNK = 2**20
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 TITLES = ("org.opencontainers.image.title", "org.cncf.model.filepath")
 SECRET = "the Secret model-credentials"
-HINTS = {401: f"does {SECRET} have what the source asks for?", 403: f"may {SECRET} read this?", 404: "is MODEL_SOURCE right?"}
+HINTS = {
+    401: f"does {SECRET} have what the source asks for?",
+    403: f"may {SECRET} read this?",
+    404: "is MODEL_SOURCE right?",
+    412: "it has been changed: start again",
+}
 BROKEN = (urllib.error.URLError, http.client.HTTPException, OSError)
 
 
@@ -49,7 +54,7 @@ class File(NamedTuple):
     size: int
     digest: str
     url: str
-    headers: dict = {}
+    headers: dict
 
 
 class StageError(Exception):
@@ -133,7 +138,8 @@ def list_files(source):
 
 
 def fetch_all(files, partial):
-    needed = sum(file.size for file in files) - sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    there = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    needed = sum(file.size for file in files) - there
     free = shutil.disk_usage(partial).free
     if needed > free:
         raise StageError(f"{needed} more bytes are needed, and the storage has {free}: use a larger claim")
@@ -253,29 +259,38 @@ def same_host(url, base):
 
 def list_bucket(name):
     """Return what tells this content from another, and the files; their digests are in SHA256SUMS, if that is there."""
-    bucket, _, prefix = name.rstrip("/").partition("/")
-    base = f"{(ENV.get('S3_ENDPOINT') or 'https://s3.{}.amazonaws.com'.format(ENV['AWS_REGION'])).rstrip('/')}/{bucket}"
-    space, found, token = "{http://s3.amazonaws.com/doc/2006-03-01/}", {}, ""
-    while True:
-        words = {"list-type": "2", "prefix": f"{prefix}/" if prefix else "", **({"continuation-token": token} if token else {})}
-        root = xml.etree.ElementTree.fromstring(ask_bytes(f"{base}?{urllib.parse.urlencode(sorted(words.items()), quote_via=urllib.parse.quote)}", {})[0])
-        for each in root.iter(f"{space}Contents"):
-            key = each.findtext(f"{space}Key")
-            if not key.endswith("/"):
-                found[key[len(words["prefix"]) :]] = int(each.findtext(f"{space}Size")), each.findtext(f"{space}ETag"), key
-        if not (token := root.findtext(f"{space}NextContinuationToken")):
-            break
+    bucket, _, folder = name.rstrip("/").partition("/")
+    endpoint = ENV.get("S3_ENDPOINT") or f"https://s3.{ENV['AWS_REGION']}.amazonaws.com"
+    base, prefix = f"{endpoint.rstrip('/')}/{bucket}", f"{folder}/" if folder else ""
+    found = {key.removeprefix(prefix): (key, *about) for key, *about in list_objects(base, prefix)}
     sums = {}
     if "SHA256SUMS" in found:
-        text = ask_bytes(f"{base}/{quote(found['SHA256SUMS'][2])}", {})[0].decode()
-        sums = {path.lstrip("*").removeprefix("./"): digest for digest, path in (line.split(maxsplit=1) for line in text.splitlines() if line)}
+        lines = ask_bytes(f"{base}/{quote(prefix)}SHA256SUMS", {})[0].decode().splitlines()
+        pairs = (line.split(maxsplit=1) for line in lines if line)
+        sums = {path.lstrip("*").removeprefix("./"): f"sha256:{digest}" for digest, path in pairs}
         if lacking := sorted(set(sums) - set(found)):
             raise StageError(f"s3://{name} has no {lacking[0]}, which its SHA256SUMS names")
     files = [
-        File(path, size, f"sha256:{sums[path]}" if path in sums else "", f"{base}/{quote(key)}", {"If-Match": tag} if tag else {})
-        for path, (size, tag, key) in sorted(found.items())
+        File(path, size, sums.get(path, ""), f"{base}/{quote(key)}", {"If-Match": tag} if tag else {})
+        for path, (key, size, tag) in sorted(found.items())
     ]
     return hashlib.sha256(json.dumps(sorted(found.items())).encode()).hexdigest(), files
+
+
+def list_objects(base, prefix):
+    """Yield key, size and tag of the objects of a bucket below a prefix."""
+    space, more = "{http://s3.amazonaws.com/doc/2006-03-01/}", {}
+    while True:
+        words = {**more, "list-type": "2", "prefix": prefix}
+        query = urllib.parse.urlencode(sorted(words.items()), quote_via=urllib.parse.quote, safe="")
+        root = xml.etree.ElementTree.fromstring(ask_bytes(f"{base}?{query}", {})[0])
+        for each in root.iter(f"{space}Contents"):
+            key, size, tag = (each.findtext(f"{space}{name}") for name in ("Key", "Size", "ETag"))
+            if not key.endswith("/"):
+                yield key, int(size), tag
+        if not (token := root.findtext(f"{space}NextContinuationToken")):
+            return
+        more = {"continuation-token": token}
 
 
 def sign(url, headers):
@@ -288,15 +303,20 @@ def sign(url, headers):
     if ENV.get("AWS_SESSION_TOKEN"):
         signed["x-amz-security-token"] = ENV["AWS_SESSION_TOKEN"]
     names = ";".join(signed)
-    lines = ["GET", parts.path or "/", parts.query, *(f"{name}:{value}" for name, value in signed.items()), "", names, nothing]
+    given = [f"{name}:{value}" for name, value in signed.items()]
+    lines = ["GET", parts.path or "/", parts.query, *given, "", names, nothing]
     scope = f"{stamp[:8]}/{region}/s3/aws4_request"
     text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256("\n".join(lines).encode()).hexdigest()])
     key = f"AWS4{ENV['AWS_SECRET_ACCESS_KEY']}".encode()
     for word in (*scope.split("/"), text):
         key = hmac.new(key, word.encode(), hashlib.sha256).digest()
-    proof = f"AWS4-HMAC-SHA256 Credential={ENV['AWS_ACCESS_KEY_ID']}/{scope},SignedHeaders={names},Signature={key.hex()}"
+    who = f"Credential={ENV['AWS_ACCESS_KEY_ID']}/{scope}"
     del signed["host"]
-    return {**headers, **signed, "Authorization": proof}
+    return {
+        **headers,
+        **signed,
+        "Authorization": f"AWS4-HMAC-SHA256 {who},SignedHeaders={names},Signature={key.hex()}",
+    }
 
 
 # OCI
@@ -401,8 +421,7 @@ def ask(url, headers):
 def give_up(error, url):
     """Raise an error that another try would get, too."""
     if error.code < 500 and error.code not in (408, 416, 429):
-        hint = HINTS.get(error.code, "the file was changed: start again" if error.code == 412 else "")
-        raise StageError(f"{url}: {error.code} {error.reason}{': ' if hint else ''}{hint}")
+        raise StageError(f"{url}: {error.code} {error.reason}: {HINTS.get(error.code, 'no other try would help')}")
 
 
 if __name__ == "__main__":

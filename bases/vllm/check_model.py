@@ -94,9 +94,13 @@ def find_problems(model):
     weights = sum(file.stat().st_size for file in find_weights(model))
     context = longest * count_bytes(config, parallel)
     if weights + context > room:
-        what = f"weights of {weights / 2**30:.1f}Gi and one request of MAX_MODEL_LEN {longest} with {context / 2**30:.1f}Gi"
+        parts = f"the weights take {show(weights)}, a request of MAX_MODEL_LEN {longest} {show(context)}"
         less = "lower MAX_MODEL_LEN, or " if weights < room else ""
-        yield f"{what} do not fit the {room / 2**30:.1f}Gi of {gpus} GPUs of {each}Gi: {less}raise GPUS or GPU_MEMORY"
+        yield f"{parts}, and {gpus} GPUs of {each}Gi have {show(room)}: {less}raise GPUS or GPU_MEMORY"
+
+
+def show(size):
+    return f"{size / 2**30:.1f}Gi"
 
 
 def find_limit(config):

@@ -1,4 +1,4 @@
-"""A small Hugging Face: repositories at a commit, whose files it sends in parts, breaks off or spoils as a test says."""
+"""A small Hugging Face: repositories at a commit, whose files it sends, breaks off or spoils as a test says."""
 
 from __future__ import annotations
 
