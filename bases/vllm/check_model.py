@@ -106,7 +106,7 @@ def show(size):
 def find_limit(config):
     """Return how many tokens a model can attend to, 0 where it does not say."""
     known = config.get("max_position_embeddings") or 0
-    scaling = config.get("rope_scaling") or {}
+    scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
     factor = scaling.get("factor") or 1
     return int(max(known, known * factor, factor * (scaling.get("original_max_position_embeddings") or 0)))
 
@@ -114,8 +114,9 @@ def find_limit(config):
 def count_bytes(config, parallel):
     """Return the memory of one token in a request, over all GPUs; 0 where layers are not all alike."""
     heads, layers = config.get("num_attention_heads"), config.get("num_hidden_layers")
-    odd = [key for key in ("layer_types", "kv_lora_rank", "sliding_window", "layers_block_type") if config.get(key)]
-    if not heads or not layers or odd:
+    slides = config.get("sliding_window") and config.get("use_sliding_window", True)
+    kinds = {*(config.get("layer_types") or ()), *(config.get("layers_block_type") or ())} - {"full_attention"}
+    if not heads or not layers or slides or kinds or config.get("kv_lora_rank"):
         return 0
     shared = config.get("num_key_value_heads") or heads
     size = config.get("head_dim") or config.get("hidden_size", 0) // heads

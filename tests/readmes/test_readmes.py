@@ -36,10 +36,11 @@ from usecases import PACKAGES, each_package, shipped
 RELEASES = {
     "mpi-operator": "https://raw.githubusercontent.com/kubeflow/mpi-operator/{}/deploy/v2beta1/mpi-operator.yaml",
     "jobset": "https://github.com/kubernetes-sigs/jobset/releases/download/{}/manifests.yaml",
+    "lws": "https://github.com/kubernetes-sigs/lws/releases/download/{}/manifests.yaml",
     "argo-workflows": "https://github.com/argoproj/argo-workflows/releases/download/{}/install.yaml",
 }
 #: Kinds that the API server does not judge, and of whose pods no event says that it refused them.
-SILENT = {"JobSet", "TrainJob", "Workflow"}
+SILENT = {"JobSet", "LeaderWorkerSet", "TrainJob", "Workflow"}
 #: Trainer's sources, of which its manifests are read.
 SOURCES = "https://github.com/kubeflow/trainer/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.

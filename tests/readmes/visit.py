@@ -62,6 +62,8 @@ class Visit:
             "ml": self.world.namespace,
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
+            "8000:8000": f"{port}:8000",
+            "localhost:8000": f"localhost:{port}",
             **{name: str(folder / "home" / name) for name in ("cats_and_dogs.zip", "eval.csv")},
             "/pvc": str(folder / "pvc"),
         }

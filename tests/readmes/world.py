@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from http.server import HTTPServer
 from pathlib import Path
 
 import modelserver
+import openaiserver
 from catalogue import test_runs
 from controlplane import argo
 from controlplane.api import Api, wait
@@ -42,12 +44,9 @@ class World:
                 pod = item["spec"]["template"]
                 (container,) = pod["spec"]["containers"]
                 command = words(container, environment(container, pod, Objects(objects)))
-                flags = dict(word.lstrip("-").partition("=")[::2] for word in command)
-                server = running.enter_context(modelserver.serve(flags["model_name"]))
-                forward = {
-                    "ports": [int(flags["rest_api_port"])],
-                    "target": {"address": "127.0.0.1", "port": server.server_port},
-                }
+                port, server = running.enter_context(_serve(command))
+                target = {"address": "127.0.0.1", "port": server.server_port}
+                forward = {"ports": [port], "target": target}
                 spec = {"selector": {"matchNamespaces": [self.namespace]}, "forwards": [forward]}
                 metadata = {"name": self.namespace}
                 made = {"apiVersion": _KWOK, "kind": "ClusterPortForward", "metadata": metadata, "spec": spec}
@@ -117,6 +116,18 @@ class World:
         path = f"{self.api.path('v1', 'Pod', self.namespace)}/{pod}/log"
         answer = self.api.session.get(self.api.server + path, params={"container": container})
         return answer.status_code == 404 or log_line(pod, container) in answer.text
+
+
+@contextmanager
+def _serve(command: list[str]) -> Iterator[tuple[int, HTTPServer]]:
+    """Have what a container's command starts, and yield the port that it would listen on."""
+    if command[0] == "vllm":
+        with openaiserver.serve(command) as vllm:
+            yield vllm.flags.port, vllm
+    else:
+        flags = dict(word.lstrip("-").partition("=")[::2] for word in command)
+        with modelserver.serve(flags["model_name"]) as serving:
+            yield int(flags["rest_api_port"]), serving
 
 
 def log_line(pod: str, container: str) -> str:

@@ -1,0 +1,118 @@
+"""A server that takes vLLM's flags and answers as vLLM does: OpenAI's protocol, health, and metrics of its requests.
+
+It loads for as long as it is told to, listening on its port only afterwards, as vLLM does. Its answers repeat the question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import real
+
+#: Arguments with a value, of which the server knows what it is for; another one is refused, as vLLM would.
+_FLAGS = {
+    "--port": int,
+    "--served-model-name": str,
+    "--max-model-len": int,
+    "--tensor-parallel-size": int,
+    "--pipeline-parallel-size": int,
+    "--gpu-memory-utilization": float,
+    "--distributed-executor-backend": str,
+    "--lora-modules": str,
+}
+
+
+class OpenAIServer(ThreadingHTTPServer):
+    """Serves one model, and its adapters; ``requests`` are those for answers."""
+
+    def __init__(self, words: Sequence[str], *, key: str = "", port: int | None = None) -> None:
+        self.flags = parse(words)
+        self.models = [self.flags.served_model_name]
+        if self.flags.enable_lora and self.flags.lora_modules:
+            self.models.append(self.flags.lora_modules.partition("=")[0])
+        self.key = key
+        self.requests: list[dict[str, object]] = []
+        super().__init__(("127.0.0.1", self.flags.port if port is None else port), _Handler)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Read the command line of a container: vllm serve MODEL and its flags."""
+    parser = argparse.ArgumentParser(prog="vllm serve", exit_on_error=False)
+    parser.add_argument("model")
+    parser.add_argument("--enable-lora", action="store_true")
+    for flag, kind in _FLAGS.items():
+        parser.add_argument(flag, type=kind)
+    assert words[:2] == ["vllm", "serve"], words
+    return parser.parse_args(words[2:])
+
+
+@contextmanager
+def serve(words: Sequence[str], key: str = "") -> Iterator[OpenAIServer]:
+    """Have a server on a free port, whatever its command says."""
+    server = OpenAIServer(words, key=key, port=0)
+    with real.answering(server):
+        yield server
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: OpenAIServer
+
+    def do_GET(self) -> None:
+        if self.path == "/health":
+            self._answer(200, b"")
+        elif self.path == "/metrics":
+            labels = f'{{model_name="{self.server.models[0]}"}}'
+            names = ("vllm:num_requests_running", "vllm:num_requests_waiting")
+            lines = [f"# TYPE {name} gauge\n{name}{labels} 0.0\n" for name in names]
+            self._answer(200, "".join(lines).encode())
+        elif self.path == "/v1/models" and self._may():
+            longest = self.server.flags.max_model_len
+            models = [{"id": name, "object": "model", "max_model_len": longest} for name in self.server.models]
+            self._answer(200, json.dumps({"object": "list", "data": models}).encode())
+        elif self.path != "/v1/models":
+            self._refuse(404, "Not Found")
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path != "/v1/chat/completions":
+            self._refuse(404, "Not Found")
+        elif not self._may():
+            return
+        elif body["model"] not in self.server.models:
+            self._refuse(404, f"The model `{body['model']}` does not exist.")
+        else:
+            self.server.requests.append(body)
+            message = {"role": "assistant", "content": body["messages"][-1]["content"]}
+            choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            self._answer(200, json.dumps({"object": "chat.completion", "choices": choices}).encode())
+
+    def _may(self) -> bool:
+        may = not self.server.key or self.headers.get("Authorization") == f"Bearer {self.server.key}"
+        if not may:
+            self._answer(401, b'{"error": "Unauthorized"}')
+        return may
+
+    def _refuse(self, status: int, message: str) -> None:
+        self._answer(status, json.dumps({"error": {"message": message, "code": status}}).encode())
+
+    def _answer(self, status: int, data: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def main(words: Sequence[str]) -> None:
+    """Be the program vllm: load for LOAD_SECONDS, then serve until it is ended."""
+    parse(words)
+    time.sleep(float(os.environ.get("LOAD_SECONDS", "0")))
+    OpenAIServer(words, key=os.environ.get("VLLM_API_KEY", "")).serve_forever()

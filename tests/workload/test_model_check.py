@@ -1,0 +1,172 @@
+"""The program that looks at a model before vLLM loads it, as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import real
+
+_PROGRAM = real.REPOSITORY / "bases/vllm/check_model.py"
+_VALUES = {
+    "MAX_MODEL_LEN": "8192",
+    "TENSOR_PARALLEL_SIZE": "1",
+    "GPUS": "1",
+    "GPU_MEMORY": "24Gi",
+    "GPU_MEMORY_UTILIZATION": "0.9",
+    "CHECK_SECONDS": "0.1",
+}
+_CONFIG = {
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "num_hidden_layers": 28,
+    "head_dim": 128,
+    "max_position_embeddings": 40960,
+}
+
+
+def tensors(size: int) -> bytes:
+    header = json.dumps({"__metadata__": {}, "w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, size]}}).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(size)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A whole model, in two files with an index."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(_CONFIG))
+    names = [f"model-0000{number}-of-00002.safetensors" for number in (1, 2)]
+    index = {"weight_map": {name: name for name in names}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    for name in names:
+        (folder / name).write_bytes(tensors(1000))
+    return folder
+
+
+def run(model: Path, **values: str) -> subprocess.CompletedProcess[str]:
+    environment = {"MODEL_PATH": str(model), "PATH": os.environ["PATH"], **_VALUES, **values}
+    words = [sys.executable, str(_PROGRAM)]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30, check=False)
+
+
+def change(model: Path, **fields: object) -> None:
+    (model / "config.json").write_text(json.dumps({**_CONFIG, **fields}))
+
+
+def test_a_whole_model_passes(model: Path) -> None:
+    done = run(model)
+    assert (done.returncode, done.stdout) == (0, f"{model} is complete\n"), done.stderr
+
+
+@pytest.mark.parametrize("lacking", ["everything", "config", "weights", "a file", "the end of a file", "a header"])
+def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, lacking: str) -> None:
+    second = model / "model-00002-of-00002.safetensors"
+    whole = {file: file.read_bytes() for file in model.iterdir()}
+    removed = {
+        "everything": list(whole),
+        "config": [model / "config.json"],
+        "weights": [file for file in whole if file.name != "config.json"],
+        "a file": [second],
+    }
+    for file in removed.get(lacking, ()):
+        file.unlink()
+    if lacking == "the end of a file":
+        second.write_bytes(whole[second][:-1])
+    if lacking == "a header":
+        second.write_bytes(whole[second][:20])
+    environment = {"MODEL_PATH": str(model), "PATH": os.environ["PATH"], **_VALUES}
+    words = [sys.executable, str(_PROGRAM)]
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        said = process.stdout.readline()
+        for file, data in whole.items():
+            file.write_bytes(data)
+        assert process.wait(timeout=30) == 0
+    problem = {
+        "everything": "has no config.json: copy the model there (the use case staging does), or set MODEL_PATH",
+        "config": "has no config.json",
+        "weights": "has no *.safetensors",
+        "a file": f"{second} is not there, but model.safetensors.index.json names it",
+        "the end of a file": "its header says 1093: it was not copied whole, copy it again",
+        "a header": "nothing that can be read",
+    }[lacking]
+    assert said.startswith("waiting: ")
+    assert problem in said
+
+
+def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
+    environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "60"}
+    with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 143
+
+
+def test_a_context_that_the_model_does_not_know_is_named(model: Path) -> None:
+    done = run(model, MAX_MODEL_LEN="40961")
+    assert done.returncode == 1
+    assert "the model knows contexts of 40960 tokens: set it to 40960 or less" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["rope_scaling", "rope_parameters"])
+def test_a_context_that_the_model_scales_to_passes(model: Path, key: str) -> None:
+    change(model, **{key: {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}})
+    assert run(model, MAX_MODEL_LEN="131072").returncode == 0
+    assert run(model, MAX_MODEL_LEN="200000").returncode == 1
+
+
+def test_gpus_that_cannot_share_the_heads_are_named(model: Path) -> None:
+    done = run(model, GPUS="3", TENSOR_PARALLEL_SIZE="3")
+    assert done.returncode == 1
+    assert "3 GPUs cannot share 16 attention heads: split the model over 1, 2, 4, 8, 16" in done.stderr
+
+
+def test_weights_that_do_not_fit_the_gpus_are_named(model: Path) -> None:
+    with (model / "model-00001-of-00002.safetensors").open("wb") as file:
+        size = 30 * 2**30
+        file.write(tensors(0).replace(b"[0, 0]", b"[0, %d]" % size))
+        header = tensors(0).replace(b"[0, 0]", b"[0, %d]" % size)[8:]
+        file.seek(0)
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)  # holes: no byte of it is written
+    done = run(model)
+    assert done.returncode == 1
+    assert "weights take 30.0Gi" in done.stderr
+    assert done.stderr.endswith("1 GPUs of 24Gi have 21.6Gi: raise GPUS or GPU_MEMORY\n")
+    assert run(model, GPUS="2", TENSOR_PARALLEL_SIZE="2").returncode == 0
+
+
+def test_a_context_that_does_not_fit_beside_the_weights_is_named(model: Path) -> None:
+    change(model, max_position_embeddings=1_000_000)
+    done = run(model, MAX_MODEL_LEN="500000")  # of 112 KiB a token
+    assert done.returncode == 1
+    assert "a request of MAX_MODEL_LEN 500000 53.4Gi" in done.stderr
+    assert "lower MAX_MODEL_LEN, or raise GPUS or GPU_MEMORY" in done.stderr
+    assert run(model, MAX_MODEL_LEN="500000", GPUS="4", NODES="1", TENSOR_PARALLEL_SIZE="4").returncode == 0
+    assert run(model, MAX_MODEL_LEN="500000", GPUS="1", NODES="4").returncode == 0
+
+
+@pytest.mark.parametrize("odd", [{"sliding_window": 4096}, {"kv_lora_rank": 512}, {"layer_types": ["mamba"]}])
+def test_a_model_whose_layers_differ_is_judged_by_its_weights_alone(model: Path, odd: dict[str, object]) -> None:
+    change(model, max_position_embeddings=1_000_000, **odd)
+    assert run(model, MAX_MODEL_LEN="500000").returncode == 0
+
+
+def test_a_window_that_is_not_used_does_not_count(model: Path) -> None:
+    full = {"sliding_window": 4096, "use_sliding_window": False, "layer_types": ["full_attention"] * 28}
+    change(model, max_position_embeddings=1_000_000, **full)
+    assert run(model, MAX_MODEL_LEN="500000").returncode == 1
+
+
+def test_a_model_of_text_and_images_is_judged_by_its_text(model: Path) -> None:
+    (model / "config.json").write_text(json.dumps({"text_config": _CONFIG, "vision_config": {}}))
+    assert run(model).returncode == 0
+    assert run(model, MAX_MODEL_LEN="99999").returncode == 1
