@@ -1,7 +1,7 @@
 """Waits until a whole model is on the storage, and says what would stop vLLM before it loads for minutes.
 
-Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY and GPU_MEMORY_UTILIZATION. Passes
-what it does not know: it refuses only what cannot work.
+Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
+where an adapter is served. Passes what it does not know: it refuses only what cannot work.
 """
 
 import json
@@ -18,7 +18,7 @@ LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     model, said = Path(os.environ["MODEL_PATH"]), ""
-    while problem := find_missing(model):
+    while problem := find_missing(model) or find_missing_adapter(os.environ.get("ADAPTER_PATH", "")):
         if problem != said:
             print(f"waiting: {problem}", flush=True)
         said = problem
@@ -40,10 +40,26 @@ def find_missing(model):
     for file in files:
         if not file.is_file():
             return f"{file} is not there, but model.safetensors.index.json names it: {ADVICE}"
-        size, whole = file.stat().st_size, read_size(file)
-        if size != whole:
-            return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
+        if problem := find_rest(file):
+            return problem
     return ""
+
+
+def find_missing_adapter(path):
+    """Say what an adapter in PEFT's layout lacks, or nothing if it is whole or there is to be none."""
+    weights = Path(path, "adapter_model.safetensors")
+    for file in (Path(path, "adapter_config.json"), weights) if path else ():
+        if not file.is_file():
+            return f"{file} is not there: tune the adapter, or set ADAPTER_PATH"
+    return find_rest(weights) if path else ""
+
+
+def find_rest(file):
+    """Say how much of a file is there, or nothing if it is whole."""
+    size, whole = file.stat().st_size, read_size(file)
+    if size == whole:
+        return ""
+    return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
 
 
 def find_weights(model):

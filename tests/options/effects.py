@@ -82,7 +82,7 @@ def steps(objects: list[Object]) -> Iterator[tuple[Object, Object]]:
 
 def _queue(objects: list[Object]) -> None:
     for item in objects:
-        if item["kind"] in ("Job", "MPIJob", "JobSet", "TrainJob"):
+        if item["kind"] in ("Job", "MPIJob", "JobSet", "TrainJob", "LeaderWorkerSet"):
             item["metadata"].setdefault("labels", {})["kueue.x-k8s.io/queue-name"] = "default"
     for item in workflows(objects):
         item["spec"]["podMetadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "default"
@@ -104,7 +104,7 @@ def _node_pool(objects: list[Object]) -> None:
 def _spread(objects: list[Object]) -> None:
     for found in templates(objects):
         serves = found.name == "serving"
-        if found.owner["kind"] == "Deployment" and not serves:
+        if found.owner["kind"] == "LeaderWorkerSet" or (found.owner["kind"] == "Deployment" and not serves):
             continue
         if found.name in (*COMPUTING, "server", "publish") or serves:
             selector = {"matchLabels": {"training.kubeflow.org/job-role": "worker"}}
@@ -162,7 +162,7 @@ def _environment(objects: list[Object]) -> None:
                 {"name": "profile", "mountPath": "/home/user/.profile", "subPath": "profile"},
             ]
             found.metadata["annotations"]["profile"] = PROFILE
-        elif found.name in ("training", "node", "server", "mpi-launcher", "serving", "notebook"):
+        elif found.name in ("training", "node", "server", "mpi-launcher", "serving", "worker", "notebook"):
             found.container.setdefault("envFrom", []).append(VARIABLES)
     for _, step in steps(objects):
         if step["name"] != "publish":
@@ -181,7 +181,7 @@ def _do_not_disrupt(objects: list[Object]) -> None:
     marks = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
     for found in templates(objects):
         staging = found.owner["metadata"]["labels"].get("app.kubernetes.io/component") == "node-staging"
-        if found.owner["kind"] not in ("Deployment", "Pod") or staging:
+        if found.owner["kind"] not in ("Deployment", "LeaderWorkerSet", "Pod") or staging:
             found.metadata.setdefault("annotations", {}).update(marks)
     for item in workflows(objects):
         item["spec"]["podMetadata"]["annotations"].update(marks)
@@ -193,6 +193,40 @@ def _efa(objects: list[Object]) -> None:
             found.container["resources"]["limits"] |= {"vpc.amazonaws.com/efa": 4, "hugepages-2Mi": "5120Mi"}
         if found.name == "mpi-launcher":
             found.container["args"][:0] = ["env", "FI_PROVIDER=efa", "FI_EFA_USE_DEVICE_RDMA=1"]
+
+
+def _api_key(objects: list[Object]) -> None:
+    for found in templates(objects):
+        if found.name == "serving":
+            key = {"valueFrom": {"secretKeyRef": {"name": "api-key", "key": "key"}}}
+            found.container.setdefault("env", []).append({"name": "VLLM_API_KEY", **key})
+
+
+def _adapter(objects: list[Object]) -> None:
+    for found in templates(objects):
+        if found.name in ("serving", "worker"):
+            found.begins[0]["env"] = [{"name": "ADAPTER_PATH", "value": "/data/adapters/tuned"}]
+        if found.name == "serving":
+            adapter = ["--enable-lora", "--max-lora-rank=64", "--lora-modules=tuned=/data/adapters/tuned"]
+            found.container["args"] += adapter
+
+
+def _gpu_claim(objects: list[Object]) -> None:
+    for found in templates(objects):
+        if found.name in ("serving", "worker"):
+            del found.container["resources"]["limits"]["nvidia.com/gpu"]
+            found.container["resources"]["claims"] = [{"name": "gpus"}]
+            found.spec["resourceClaims"] = [{"name": "gpus", "resourceClaimTemplateName": "gpus-1"}]
+    expression = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("24Gi"))>=0'
+    gpu = {"deviceClassName": "gpu.nvidia.com", "count": 1, "selectors": [{"cel": {"expression": expression}}]}
+    objects.append(
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "gpus-1"},
+            "spec": {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": gpu}]}}},
+        }
+    )
 
 
 PROFILE = """\
@@ -207,6 +241,8 @@ done"""
 def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
     """Return the effect of each option by its name; ``bucket`` is what dataset-bucket brings, as its file says."""
     return {
+        "adapter": _adapter,
+        "api-key": _api_key,
         "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][0]),
         "dataset-claim": _dataset(CLAIM, "claim"),
         "dataset-host-path": _dataset(HOST_PATH, "host-path"),
@@ -214,6 +250,7 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "do-not-disrupt": _do_not_disrupt,
         "efa": _efa,
         "environment": _environment,
+        "gpu-claim": _gpu_claim,
         "gpus": _gpus,
         "node-pool": _node_pool,
         "pull-secret": _pull_secret,

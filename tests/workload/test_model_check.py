@@ -101,6 +101,32 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
     assert problem in said
 
 
+@pytest.mark.parametrize("lacking", ["adapter_config.json", "adapter_model.safetensors", "the end"])
+def test_waits_for_an_adapter_that_is_to_be_served(model: Path, tmp_path: Path, lacking: str) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    whole = {"adapter_config.json": b'{"r": 8}', "adapter_model.safetensors": tensors(10)}
+    for name, data in whole.items():
+        (adapter / name).write_bytes(data)
+    if lacking == "the end":
+        (adapter / "adapter_model.safetensors").write_bytes(tensors(10)[:-1])
+    else:
+        (adapter / lacking).unlink()
+    values = {"MODEL_PATH": str(model), "ADAPTER_PATH": str(adapter), "PATH": os.environ["PATH"], **_VALUES}
+    words = [sys.executable, str(_PROGRAM)]
+    with subprocess.Popen(words, env=values, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        said = process.stdout.readline()
+        for name, data in whole.items():
+            (adapter / name).write_bytes(data)
+        assert process.wait(timeout=30) == 0
+    assert said.startswith("waiting: ")
+    problem = (
+        "it was not copied whole" if lacking == "the end" else "is not there: tune the adapter, or set ADAPTER_PATH"
+    )
+    assert problem in said
+
+
 def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
     environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "60"}
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
