@@ -1,6 +1,6 @@
 """A server that takes vLLM's flags and answers as vLLM does: OpenAI's protocol, health, and metrics of its requests.
 
-It loads for as long as it is told to, listening on its port only afterwards, as vLLM does. Its answers repeat the question.
+It loads for as long as it is told to, and listens only afterwards, as vLLM does. Its answers repeat the question.
 """
 
 from __future__ import annotations
