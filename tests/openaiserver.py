@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-import real
 
 #: Arguments with a value, of which the server knows what it is for; another one is refused, as vLLM would.
 _FLAGS = {
@@ -31,14 +30,14 @@ _FLAGS = {
 class OpenAIServer(ThreadingHTTPServer):
     """Serves one model, and its adapters; ``requests`` are those for answers."""
 
-    def __init__(self, words: Sequence[str], *, key: str = "", port: int | None = None) -> None:
+    def __init__(self, words: Sequence[str], key: str = "", address: tuple[str, int] | None = None) -> None:
         self.flags = parse(words)
         self.models = [self.flags.served_model_name]
         if self.flags.enable_lora and self.flags.lora_modules:
             self.models.append(self.flags.lora_modules.partition("=")[0])
         self.key = key
         self.requests: list[dict[str, object]] = []
-        super().__init__(("127.0.0.1", self.flags.port if port is None else port), _Handler)
+        super().__init__(address or ("", self.flags.port), _Handler)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -54,8 +53,10 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 @contextmanager
 def serve(words: Sequence[str], key: str = "") -> Iterator[OpenAIServer]:
-    """Have a server on a free port, whatever its command says."""
-    server = OpenAIServer(words, key=key, port=0)
+    """Have a server on a free port of this machine, whatever its command says."""
+    import real  # which a program of an image cannot
+
+    server = OpenAIServer(words, key, ("127.0.0.1", 0))
     with real.answering(server):
         yield server
 
@@ -111,8 +112,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def main(words: Sequence[str]) -> None:
-    """Be the program vllm: load for LOAD_SECONDS, then serve until it is ended."""
+def main() -> None:
+    """Be the program vllm of an image: load for LOAD_SECONDS, then serve."""
+    words = ["vllm", *sys.argv[1:]]
+    print(*words, flush=True)
     parse(words)
     time.sleep(float(os.environ.get("LOAD_SECONDS", "0")))
-    OpenAIServer(words, key=os.environ.get("VLLM_API_KEY", "")).serve_forever()
+    OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

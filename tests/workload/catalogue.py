@@ -39,6 +39,7 @@ FS_GROUP = _unknown(grp.getgrgid, 43456)
 
 #: Beside the examples: who runs, and no more processes than this machine bears.
 _SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here", "GPUS": 2}
+_SETTINGS["TENSOR_PARALLEL_SIZE"] = 2
 
 #: Other values than those shipped for what names a path, a port or an object.
 _OTHERS = {
@@ -49,6 +50,7 @@ _OTHERS = {
     "GROUP_NAME": "team",
     "MODEL_BASE_PATH": "/models/of/mine",
     "MODEL_NAME": "mine",
+    "MODEL_PATH": "/models/of/mine",
     "MODEL_PORT": "9000",
     "NODE_PATH": "/var/lib/data",
     "OUTPUT_DIR": "results/final",
@@ -71,7 +73,7 @@ def with_made(objects: list[Object]) -> list[Object]:
     """
     needed = requirements.find(objects)
     keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd")
-    keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "key")
     data = {key: base64.b64encode(key.encode()).decode() for key in keys}
     secrets = [item.name for item in needed if item.kind == "Secret"] + ["bucket-credentials"]
     brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"]

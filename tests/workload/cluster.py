@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from workload import network, volume
 from workload.image import Image
@@ -111,6 +112,11 @@ class Cluster:
         pod.is_ready = all(self._succeeds(probe, pod) for probe in probes if probe)
         self._publish()
         return pod.is_ready
+
+    def run(self, *words: str | Path, **more: Any) -> subprocess.Popen[str]:
+        """Start a program of this machine on the node, in its network; it ends with the node."""
+        command = [*self._node.enter("--net", "--pid"), *map(str, words)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
 
     def storage(self, each: Object) -> Path:
         """Return the directory that stands for a claim, an export or a directory of the node: one for each source."""

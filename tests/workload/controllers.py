@@ -1,7 +1,8 @@
 """The pods that controllers make of workloads, and what else they add to the namespace.
 
 Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, of JobSet 0.8.0, `pkg/controllers/jobset_controller.go`,
-of Kubeflow Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, and of the Job controller of Kubernetes 1.34.
+of LeaderWorkerSet 0.7.0, `pkg/controllers/leaderworkerset_controller.go` and `pkg/utils/pod/pod_utils.go`, of Kubeflow
+Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, and of the Job controller of Kubernetes 1.34.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ NAMESPACE = "ml"
 
 _OPERATOR = "training.kubeflow.org"
 _JOB_SET = "jobset.sigs.k8s.io"
+_LWS = "leaderworkerset.sigs.k8s.io"
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _CONFIG_DIR = "/etc/mpi"
 #: The environment that the operator adds to the launcher (`ompiEnvVars`, `nvidiaDisableEnvVars`).
@@ -191,6 +193,34 @@ def train_job(item: Object, runtimes: list[Object]) -> Object:
             replicated["template"]["spec"] |= {"completions": count, "parallelism": count}
     metadata = {**made["metadata"], "name": name, "namespace": NAMESPACE}
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **made, "metadata": metadata}
+
+
+def leader_worker_set(item: Object) -> tuple[Object, list[Object]]:
+    """Return the Service of a LeaderWorkerSet, and its pods, those of a group one after the other, the leader first."""
+    name, spec = item["metadata"]["name"], item["spec"]
+    made, size = spec["leaderWorkerTemplate"], spec["leaderWorkerTemplate"]["size"]
+    pods = []
+    for group in range(spec.get("replicas", 1)):
+        for index in range(size):
+            called = f"{name}-{group}-{index}" if index else f"{name}-{group}"
+            pod = _pod(called, made["workerTemplate" if index else "leaderTemplate"])
+            pod["metadata"]["labels"] |= {
+                f"{_LWS}/name": name,
+                f"{_LWS}/group-index": str(group),
+                f"{_LWS}/worker-index": str(index),
+            }
+            pod["spec"] |= {"hostname": called, "subdomain": name}
+            known = {
+                "LWS_LEADER_ADDRESS": f"{name}-{group}.{name}.{NAMESPACE}",
+                "LWS_GROUP_SIZE": str(size),
+                "LWS_WORKER_INDEX": str(index),
+            }
+            for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
+                variables = [{"name": key, "value": value} for key, value in known.items()]
+                container["env"] = [*variables, *container.get("env", [])]
+            pods.append(pod)
+    service = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {f"{_LWS}/name": name}}
+    return _object("Service", name, spec=service), pods
 
 
 def pod(item: Object) -> list[Object]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import real
+from workload.models import MODEL
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _PAGE = 2  # entries of a list
@@ -19,8 +21,8 @@ _PAGE = 2  # entries of a list
 class Hub(ThreadingHTTPServer):
     """Serves one repository; ``asked`` has the paths and ranges that were asked for."""
 
-    def __init__(self, name: str, files: dict[str, bytes]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, name: str, files: dict[str, bytes], address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        super().__init__(address, _Handler)
         self.name = name
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
@@ -63,7 +65,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, first: int) -> None:
         hub = self.server
         listed = [_entry(path, data) for path, data in hub.files.items()][first : first + _PAGE]
-        more = f'<{hub.address}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
+        host = self.headers["Host"]
+        more = f'<http://{host}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
         headers = {"Link": more} if first + _PAGE < len(hub.files) else {}
         self._answer(200, json.dumps(listed).encode(), headers)
 
@@ -95,3 +98,7 @@ def _entry(path: str, data: bytes) -> dict[str, object]:
     blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
     large = {"lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data)}} if path.endswith("tensors") else {}
     return {"type": "file", "path": path, "size": len(data), "oid": blob, **large}
+
+
+if __name__ == "__main__":  # on the node of a test: python -m workload.hub ADDRESS PORT NAME
+    Hub(sys.argv[3], dict(MODEL), (sys.argv[1], int(sys.argv[2]))).serve_forever()

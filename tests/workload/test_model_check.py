@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import real
+from workload.models import tensors
 
 _PROGRAM = real.REPOSITORY / "bases/vllm/check_model.py"
 _VALUES = {
@@ -29,11 +30,6 @@ _CONFIG = {
     "head_dim": 128,
     "max_position_embeddings": 40960,
 }
-
-
-def tensors(size: int) -> bytes:
-    header = json.dumps({"__metadata__": {}, "w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, size]}}).encode()
-    return len(header).to_bytes(8, "little") + header + bytes(size)
 
 
 @pytest.fixture
@@ -94,7 +90,7 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         "config": "has no config.json",
         "weights": "has no *.safetensors",
         "a file": f"{second} is not there, but model.safetensors.index.json names it",
-        "the end of a file": "its header says 1093: it was not copied whole, copy it again",
+        "the end of a file": "it was not copied whole, copy it again",
         "a header": "nothing that can be read",
     }[lacking]
     assert said.startswith("waiting: ")

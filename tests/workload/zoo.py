@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import gzip
 import io
+import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from real import free_port
 from workload import volume
 from workload.cluster import Cluster
 from workload.environment import environment
+from workload.models import MODEL
 from workload.objects import Object
 
 #: Where the image that makes records of COCO has its script.
 PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
+#: The address of the node in the network of its pods.
+_NODE = "10.0.0.1"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
 _MODEL = "rfcn_resnet101_coco_2018_01_28"
 _GRAPH = f"{_MODEL}/frozen_inference_graph.pb"
@@ -115,6 +120,19 @@ def furnish(cluster: Cluster) -> None:
     for path, data in files.items():
         cluster.put(path, data)
     furnish_rfcn(cluster, PREPROCESSING, "/workspace/rfcn-fp32-inference", "fp32_accuracy.sh")
+    serve_hub(cluster)
+
+
+def serve_hub(cluster: Cluster) -> None:
+    """Have what copies models find them on the node, as those who set HF_ENDPOINT do."""
+    for item in cluster.objects.of_kind("ConfigMap"):
+        source = item["data"].get("MODEL_SOURCE", "")
+        if source.startswith("hf://"):
+            port = free_port()
+            item["data"]["HF_ENDPOINT"] = f"http://{_NODE}:{port}"
+            name = source.removeprefix("hf://")
+            words = (sys.executable, "-m", "workload.hub", _NODE, str(port), name)
+            cluster.run(*words, cwd=Path(__file__).parents[1])
 
 
 def furnish_rfcn(cluster: Cluster, preprocessing_file: str, model_dir: str, script: str) -> None:
@@ -158,8 +176,22 @@ def _volumes(value: Any) -> Iterator[Object]:
         yield from _volumes(each)
 
 
+def store_files(cluster: Cluster, server: Object, path: str, files: Mapping[str, bytes]) -> None:
+    """Put files where the pods of a server see a directory of their storage."""
+    for each in _volumes(server):
+        if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
+            folder = cluster.storage(each) / PurePosixPath(path).relative_to("/data")
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, data in files.items():
+                (folder / name).write_bytes(data)
+
+
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     """Put version 1 of a model on the storage of servers that serve what somebody put there."""
+    for item in servers:
+        for container in item["spec"]["template"]["spec"]["containers"]:
+            if path := environment(container, {}, cluster.objects).get("MODEL_PATH"):
+                store_files(cluster, item, path, MODEL)
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
