@@ -137,6 +137,9 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
             api.create(account, namespace).expect_done()
     for item in ephemeral(objects):
         api.create(item).expect_done()
+    templates = _claim_templates(objects)
+    for item in templates:
+        api.create(item, namespace).expect_done()
     for name in {item["metadata"].get("labels", {}).get(_QUEUE) for item in objects} - {None}:
         open_queue(api, namespace, name, objects)
     wait(lambda: [str(item) for item in claims if not bound(api.read(item, namespace).expect_done())])
@@ -147,6 +150,37 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
         for each_number in range(alike):
             name = f"{namespace}-{number}-{each_number}"
             add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
+            if templates:
+                offer_gpus(api, name)
+
+
+def _claim_templates(objects: list[Object]) -> list[Object]:
+    """Return what the claims of pods are made of, as users add it beside the option: of GPUs, one for each pod."""
+    pods = [pod for _, pod in as_pods(objects)]
+    named = {each["resourceClaimTemplateName"] for pod in pods for each in pod["spec"].get("resourceClaims", ())}
+    gpu = {"deviceClassName": "gpu.nvidia.com", "count": 1}
+    spec = {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": gpu}]}}}
+    kind = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
+    return [{**kind, "metadata": {"name": name}, "spec": spec} for name in sorted(named)]
+
+
+def offer_gpus(api: Api, node: str) -> None:
+    """Say which GPUs a node has, as NVIDIA's driver for dynamic resources does."""
+    group = "resource.k8s.io/v1"
+    ours = {"cel": {"expression": 'device.driver == "gpu.nvidia.com"'}}
+    api.apply(
+        {
+            "apiVersion": group,
+            "kind": "DeviceClass",
+            "metadata": {"name": "gpu.nvidia.com"},
+            "spec": {"selectors": [ours]},
+        }
+    ).expect_done()
+    devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "80Gi"}}} for number in range(128)]
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": pool, "devices": devices}
+    made = {"apiVersion": group, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec}
+    api.create(made).expect_done()
 
 
 def open_queue(api: Api, namespace: str, name: str, objects: list[Object]) -> None:

@@ -216,17 +216,8 @@ def _gpu_claim(objects: list[Object]) -> None:
         if found.name in ("serving", "worker"):
             del found.container["resources"]["limits"]["nvidia.com/gpu"]
             found.container["resources"]["claims"] = [{"name": "gpus"}]
-            found.spec["resourceClaims"] = [{"name": "gpus", "resourceClaimTemplateName": "gpus-1"}]
-    expression = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("24Gi"))>=0'
-    gpu = {"deviceClassName": "gpu.nvidia.com", "count": 1, "selectors": [{"cel": {"expression": expression}}]}
-    objects.append(
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaimTemplate",
-            "metadata": {"name": "gpus-1"},
-            "spec": {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": gpu}]}}},
-        }
-    )
+            template = {"resourceClaimTemplateName": found.owner["metadata"]["name"]}
+            found.spec["resourceClaims"] = [{"name": "gpus", **template}]
 
 
 PROFILE = """\

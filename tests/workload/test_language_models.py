@@ -1,4 +1,4 @@
-"""Servers of language models, as processes: a program takes vLLM's arguments, and another one joins nodes as Ray does."""
+"""Servers of language models, as processes: a program takes vLLM's arguments, another one joins nodes as Ray does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import openaiserver
+from packyard.errors import InputError
 from served import Served
 from usecases import PACKAGES
 from workload import catalogue, controllers, deploy, zoo
@@ -164,6 +165,12 @@ def test_a_key_is_asked_for_and_probes_need_none(new_cluster: NewCluster, served
     cluster.wait_ready(server)
     assert ask(cluster, server, "/v1/models").startswith('{"error": "Unauthorized"}')
     assert '"llm"' in ask(cluster, server, "/v1/models", "-H", "Authorization: Bearer key")
+
+
+@pytest.mark.parametrize("size", [3, 5, 32])
+def test_gpus_that_cannot_be_shared_are_named_before_anything_runs(size: int) -> None:
+    with pytest.raises(InputError, match=r"TENSOR_PARALLEL_SIZE must divide NODES \* GPUS; set it to GPUS"):
+        chosen("several-nodes/user-allocated-pvc", TENSOR_PARALLEL_SIZE=size)
 
 
 def config_map(objects: Sequence[Object]) -> Object:
