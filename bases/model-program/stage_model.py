@@ -67,6 +67,8 @@ def main():
         stage(ENV["MODEL_SOURCE"], Path(ENV["STAGE_DIR"]))
     except StageError as error:
         sys.exit(f"stage_model: {error}")
+    except PermissionError as error:
+        sys.exit(f"stage_model: {error}: USER_ID, GROUP_ID and FS_ID may not write there")
 
 
 def stage(source, target):
@@ -82,10 +84,10 @@ def stage(source, target):
         version, files = list_files(source)
         begin(partial, {"source": source, "version": version})
         fetch_all(files, partial)
-        (partial / ".lock").unlink()
         sync(partial)
         partial.rename(target)
         sync(target.parent)
+        (target / ".lock").unlink()
     print(f"{target} holds {source}, version {version}: {len(files)} files")
 
 
@@ -128,8 +130,8 @@ def list_files(source):
     version, files = known[scheme](rest)
     passed = ENV.get("STAGE_IGNORE", "").split()
     files = [file for file in files if not any(fnmatch.fnmatchcase(file.path, pattern) for pattern in passed)]
-    if not files:
-        raise StageError(f"{source} has no files")
+    if not files or len({file.path for file in files}) < len(files):
+        raise StageError(f"{source} has {'two files of one name' if files else 'no files'}")
     for file in files:
         parts = PurePosixPath(file.path).parts
         if not parts or file.path.startswith("/") or ".." in parts or parts[0] in (ABOUT, ".lock") or "\0" in file.path:
@@ -165,7 +167,6 @@ def fetch(file, target):
         if (found := measure(part, file)) == (file.digest or found):
             sync(part)
             part.rename(target)
-            print(f"{file.path}: {file.size} bytes", flush=True)
             return
         part.unlink()
     raise StageError(f"{file.path} is {found}, and its source says {file.digest}: it was changed on its way")
@@ -192,6 +193,7 @@ def receive(file, part):
 
 
 def receive_once(file, part, have):
+    print(f"{file.path}: from {have} of {file.size} bytes", flush=True)
     headers = {**file.headers, **({"Range": f"bytes={have}-"} if have else {})}
     with send(file.url, headers) as answer, part.open("ab" if have and answer.status == 206 else "wb") as out:
         while chunk := answer.read(CHUNK):
@@ -279,16 +281,16 @@ def list_bucket(name):
 
 def list_objects(base, prefix):
     """Yield key, size and tag of the objects of a bucket below a prefix."""
-    space, more = "{http://s3.amazonaws.com/doc/2006-03-01/}", {}
+    more = {}
     while True:
         words = {**more, "list-type": "2", "prefix": prefix}
         query = urllib.parse.urlencode(sorted(words.items()), quote_via=urllib.parse.quote, safe="")
         root = xml.etree.ElementTree.fromstring(ask_bytes(f"{base}?{query}", {})[0])
-        for each in root.iter(f"{space}Contents"):
-            key, size, tag = (each.findtext(f"{space}{name}") for name in ("Key", "Size", "ETag"))
+        for each in root.iter("{*}Contents"):
+            key, size, tag = (each.findtext(f"{{*}}{name}") for name in ("Key", "Size", "ETag"))
             if not key.endswith("/"):
                 yield key, int(size), tag
-        if not (token := root.findtext(f"{space}NextContinuationToken")):
+        if not (token := root.findtext("{*}NextContinuationToken")):
             return
         more = {"continuation-token": token}
 
