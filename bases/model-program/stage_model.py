@@ -286,7 +286,7 @@ def list_objects(base, prefix):
         words = {**more, "list-type": "2", "prefix": prefix}
         query = urllib.parse.urlencode(sorted(words.items()), quote_via=urllib.parse.quote, safe="")
         root = xml.etree.ElementTree.fromstring(ask_bytes(f"{base}?{query}", {})[0])
-        for each in root.iter("{*}Contents"):
+        for each in root.findall("{*}Contents"):
             key, size, tag = (each.findtext(f"{{*}}{name}") for name in ("Key", "Size", "ETag"))
             if not key.endswith("/"):
                 yield key, int(size), tag
