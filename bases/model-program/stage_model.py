@@ -27,6 +27,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import xml.etree.ElementTree
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -48,13 +49,17 @@ BROKEN = (urllib.error.URLError, http.client.HTTPException, OSError)
 
 
 class File(NamedTuple):
-    """One file of a model; ``digest`` is ALGORITHM:HEX, or empty where the source knows none."""
+    """One file of a model; ``digest`` is ALGORITHM:HEX, or empty where the source knows none.
+
+    ``renew`` brings ``headers`` up to date, by what a server asks for that takes them no longer.
+    """
 
     path: str
     size: int
     digest: str
     url: str
     headers: dict
+    renew: Callable | None = None
 
 
 class StageError(Exception):
@@ -179,7 +184,10 @@ def receive(file, part):
         try:
             receive_once(file, part, have if have < file.size else 0)
         except urllib.error.HTTPError as error:
-            give_up(error, file.url)
+            if error.code == 401 and file.renew and tried < most - 1:
+                file.renew(error.headers.get("WWW-Authenticate", ""))
+            else:
+                give_up(error, file.url)
             problem = error
         except BROKEN as error:
             problem = error
@@ -334,23 +342,25 @@ def list_artifact(name):
     scheme = "http" if host.partition(":")[0] in ("localhost", "127.0.0.1") else "https"
     base = f"{scheme}://{host}/v2/{repository}"
     url, headers = f"{base}/manifests/{digest or tag}", {"Accept": MANIFEST}
+
+    def renew(challenge):
+        headers.update(authorize(challenge, base, repository))
+
     try:
         data = ask_bytes(url, headers, {401})[0]
     except urllib.error.HTTPError as error:
-        allowed = authorize(error.headers.get("WWW-Authenticate", ""), repository)
-        data = ask_bytes(url, {**headers, **allowed})[0]
-    else:
-        allowed = {}
+        renew(error.headers.get("WWW-Authenticate", ""))
+        data = ask_bytes(url, headers)[0]
     version = f"sha256:{hashlib.sha256(data).hexdigest()}"
     if digest and version != digest:
         raise StageError(f"the manifest of oci://{name} is {version}")
     layers = json.loads(data).get("layers")
     if not layers:
         raise StageError(f"oci://{name} is not the manifest of an artifact, or has no layers")
-    return version, [read_layer(layer, base, allowed) for layer in layers]
+    return version, [read_layer(layer, base, headers, renew) for layer in layers]
 
 
-def read_layer(layer, base, headers):
+def read_layer(layer, base, headers, renew):
     words, kind = layer.get("annotations") or {}, layer["mediaType"]
     path = next((words[title] for title in TITLES if words.get(title)), "")
     # oras calls each file a tar, and says which ones are; model-spec says what it means.
@@ -358,16 +368,18 @@ def read_layer(layer, base, headers):
         raise StageError(f"layer {layer['digest']} ({kind}) is not a file: push each file as a layer")
     if not re.fullmatch(r"sha(256:[0-9a-f]{64}|512:[0-9a-f]{128})", layer["digest"]):
         raise StageError(f"layer {path} has the digest {layer['digest']}")
-    return File(path, layer["size"], layer["digest"], f"{base}/blobs/{layer['digest']}", headers)
+    return File(path, layer["size"], layer["digest"], f"{base}/blobs/{layer['digest']}", headers, renew)
 
 
-def authorize(challenge, repository):
+def authorize(challenge, base, repository):
     """Return the header that a registry asks for, as docker does: a password, or a token for one."""
     user, password = ENV.get("REGISTRY_USER", ""), ENV.get("REGISTRY_PASSWORD", "")
     basic = {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()} if user else {}
     words = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
     if not challenge.lower().startswith("bearer") or "realm" not in words:
         return basic
+    if user and base.startswith("https:") and not words["realm"].startswith("https:"):
+        raise StageError(f"{base} wants the password at {words['realm']}, which anybody could read on its way")
     asked = {"service": words.get("service", ""), "scope": f"repository:{repository}:pull"}
     answer = ask(f"{words['realm']}?{urllib.parse.urlencode(asked)}", basic)[0]
     return {"Authorization": f"Bearer {answer.get('token') or answer['access_token']}"}
