@@ -341,23 +341,23 @@ def list_artifact(name):
     repository, digest, tag = found.groups()
     scheme = "http" if host.partition(":")[0] in ("localhost", "127.0.0.1") else "https"
     base = f"{scheme}://{host}/v2/{repository}"
-    url, headers = f"{base}/manifests/{digest or tag}", {"Accept": MANIFEST}
+    url, accept, allowed = f"{base}/manifests/{digest or tag}", {"Accept": MANIFEST}, {}
 
     def renew(challenge):
-        headers.update(authorize(challenge, base, repository))
+        allowed.update(authorize(challenge, base, repository))
 
     try:
-        data = ask_bytes(url, headers, {401})[0]
+        data = ask_bytes(url, accept, {401})[0]
     except urllib.error.HTTPError as error:
         renew(error.headers.get("WWW-Authenticate", ""))
-        data = ask_bytes(url, headers)[0]
+        data = ask_bytes(url, {**accept, **allowed})[0]
     version = f"sha256:{hashlib.sha256(data).hexdigest()}"
     if digest and version != digest:
         raise StageError(f"the manifest of oci://{name} is {version}")
     layers = json.loads(data).get("layers")
     if not layers:
         raise StageError(f"oci://{name} is not the manifest of an artifact, or has no layers")
-    return version, [read_layer(layer, base, headers, renew) for layer in layers]
+    return version, [read_layer(layer, base, allowed, renew) for layer in layers]
 
 
 def read_layer(layer, base, headers, renew):

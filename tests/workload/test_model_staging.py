@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -251,3 +253,66 @@ def test_copies_an_artifact_that_oras_pushed(tmp_path: Path, target: Path) -> No
     assert read(target) == read(tmp_path / "by-digest") == _COPIED
     assert refused.returncode == 1
     assert "is not a file: push each file as a layer" in refused.stderr
+
+
+class _Registry(ThreadingHTTPServer):
+    """Has one artifact for those whose token is good; each is for two requests."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Asked)
+        self.host = f"127.0.0.1:{self.server_port}"
+        self.passwords: list[str] = []
+        self.left = 0
+        blobs = {f"sha256:{hashlib.sha256(data).hexdigest()}": (path, data) for path, data in _COPIED.items()}
+        layers = [
+            {
+                "mediaType": "application/octet-stream",
+                "digest": digest,
+                "size": len(data),
+                "annotations": {"org.opencontainers.image.title": path},
+            }
+            for digest, (path, data) in blobs.items()
+        ]
+        self.content = {f"/v2/team/llm/blobs/{digest}": data for digest, (_, data) in blobs.items()}
+        self.content["/v2/team/llm/manifests/1"] = json.dumps({"layers": layers}).encode()
+
+
+class _Asked(BaseHTTPRequestHandler):
+    server: _Registry
+
+    def do_GET(self) -> None:
+        registry, path = self.server, self.path.partition("?")[0]
+        if path == "/token":
+            registry.passwords.append(self.headers.get("Authorization", ""))
+            registry.left = 2
+            self._answer(200, json.dumps({"token": f"number {len(registry.passwords)}"}).encode())
+        elif registry.left and self.headers.get("Authorization") == f"Bearer number {len(registry.passwords)}":
+            registry.left -= 1
+            self._answer(200, registry.content[path])
+        else:
+            self._answer(401, b"", f'Bearer realm="http://{registry.host}/token",service="registry"')
+
+    def _answer(self, status: int, data: bytes, challenge: str = "") -> None:
+        self.send_response(status)
+        if challenge:
+            self.send_header("WWW-Authenticate", challenge)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("user", ["", "robot"])
+def test_asks_for_another_token_when_one_has_run_out(target: Path, user: str) -> None:
+    registry = _Registry()
+    more = {"REGISTRY_USER": user, "REGISTRY_PASSWORD": "secret", "STAGE_THREADS": "1"}
+    with real.answering(registry):
+        done = run(f"oci://{registry.host}/team/llm:1", target, **more)
+    assert done.returncode == 0, done.stderr
+    assert read(target) == _COPIED
+    assert len(registry.passwords) > 2
+    known = "Basic " + base64.b64encode(b"robot:secret").decode()
+    assert set(registry.passwords) == {known if user else ""}
+    assert "secret" not in done.stdout + done.stderr
