@@ -53,7 +53,8 @@ def join(address):
 def main(words):
     flags = dict(word.partition("=")[::2] for word in words)
     assert words[0] == "start", words
-    assert "--disable-usage-stats" in flags, words
+    assert int(flags["--object-store-memory"]) < 4 << 30, words  # the size of /dev/shm
+    assert flags["--node-ip-address"] == socket.gethostbyname(socket.gethostname()), words
     if "--head" in flags:
         lead(int(flags["--port"]))
     else:
