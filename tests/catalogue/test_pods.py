@@ -48,7 +48,7 @@ def a_directory_of_a_storage(pod: Object) -> Iterator[Object]:
 def none_of_a_resource(pod: Object) -> Iterator[Object]:
     """Yield resources of which a container asks for 0: a queue of Kueue without GPUs never admits such a pod."""
     for needs in (container.get("resources", {}) for container in containers(pod)):
-        if "0" in {str(amount) for kind in needs.values() for amount in kind.values()}:
+        if "0" in {str(amount) for kind in ("requests", "limits") for amount in needs.get(kind, {}).values()}:
             yield needs
 
 

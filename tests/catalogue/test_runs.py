@@ -26,8 +26,11 @@ _OF_A_CLAIM = re.compile(
     "waiting for ephemeral volume controller|could not find v1.PersistentVolumeClaim"
     "|unbound immediate PersistentVolumeClaims"
 )
-# mpi-operator makes a pod again that its cache does not have yet, says so, and goes on.
-_SEEN_LATE = re.compile(r'^worker pod created failed: pods "\S+" already exists$')
+# mpi-operator makes a pod again that its cache does not have yet, says so, and goes on; so do LeaderWorkerSets with a
+# StatefulSet, without the reason: where there is another, they never become available.
+_SEEN_LATE = re.compile(
+    r'^worker pod created failed: pods "\S+" already exists$|^Failed to create worker statefulset for leader pod \S+$'
+)
 #: As many as an object makes of one template here at most.
 _PODS = 8
 _QUEUE = "kueue.x-k8s.io/queue-name"

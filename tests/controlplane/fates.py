@@ -51,15 +51,21 @@ FATES: Mapping[str, tuple[Object, Object]] = {
 def spare(stage: Object) -> Object:
     """Return a stage of kwok's own; it leaves pods with a fate alone, until they are deleted.
 
-    Pods of a PyTorchJob complete as those of a Job do.
+    Pods of a PyTorchJob complete as those of a Job do. One that Kueue holds has to fail before it is gone.
     """
     spec = stage["spec"]
     expressions = spec["selector"]["matchExpressions"]
     for owned in (each for each in expressions if each.get("values") == ["Job"]):
         owned["values"].append("PyTorchJob")
-    if spec["resourceRef"]["kind"] == "Pod" and "delete" not in spec["next"]:
+    if "delete" in spec["next"]:
+        expressions.append(_held("NotIn"))
+    elif spec["resourceRef"]["kind"] == "Pod":
         expressions.append({"key": _OWN, "operator": "DoesNotExist"})
     return stage
+
+
+def _held(operator: str) -> Object:
+    return {"key": ".metadata.finalizers.[]", "operator": operator, "values": ["kueue.x-k8s.io/managed"]}
 
 
 def stages() -> Iterator[Object]:
@@ -71,18 +77,24 @@ def stages() -> Iterator[Object]:
             {"key": ".spec.nodeName", "operator": "Exists"},
             {"key": _OWN, "operator": "In", "values": [name]},
             {"key": f".status.conditions.[] | {is_met}", "operator": "DoesNotExist"},
-            {"key": ".status.phase", "operator": "NotIn", "values": ["Failed", "Succeeded"]},
         ]
-        yield {
-            "apiVersion": "kwok.x-k8s.io/v1alpha1",
-            "kind": "Stage",
-            "metadata": {"name": f"pod-{name}"},
-            "spec": {
-                "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
-                "selector": {"matchExpressions": expressions},
-                "next": {"statusTemplate": _template(name, pod, container)},
-            },
-        }
+        yield _stage(f"pod-{name}", expressions, _template(name, pod, container))
+    is_deleted = {"key": ".metadata.deletionTimestamp", "operator": "Exists"}
+    yield _stage("pod-end", [is_deleted, _held("In")], "phase: Failed")  # as a kubelet says of it
+
+
+def _stage(name: str, expressions: list[Object], status: str) -> Object:
+    goes_on = {"key": ".status.phase", "operator": "NotIn", "values": ["Failed", "Succeeded"]}
+    return {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {"name": name},
+        "spec": {
+            "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+            "selector": {"matchExpressions": [*expressions, goes_on]},
+            "next": {"statusTemplate": status},
+        },
+    }
 
 
 def _template(name: str, pod: Object, container: Object) -> str:

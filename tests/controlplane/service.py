@@ -228,19 +228,19 @@ def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
     """Yield a module's webhooks as its own patches leave them, but for what listens here in place of a Service."""
     bundle = base64.b64encode(certificate).decode()
     own, label = _LABELS.get(name, ("", ""))
-    labeled = {"matchExpressions": [{"key": label, "operator": "Exists"}]}
     # The runtime of a TrainJob is never there in a dry run, which is for the API server alone.
     stored = {"name": "stored", "expression": "!has(request.dryRun) || !request.dryRun"}
     for item in yaml.load_all((MANIFESTS / "webhooks" / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader):
         item["metadata"]["name"] = f"{name}-{item['metadata']['name']}"
-        if name == "kueue":  # whose integration with single pods is not set up
-            item["webhooks"] = [each for each in item["webhooks"] if each["rules"][0]["resources"] != ["pods"]]
         for webhook in item["webhooks"]:
             path = webhook["clientConfig"]["service"]["path"]
             webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
-            if own and webhook["rules"][0]["apiGroups"] != [own]:
-                webhook["objectSelector"] = labeled
-            if webhook["rules"][0]["resources"] == ["trainjobs"]:
+            (rule,) = webhook["rules"]
+            if own and rule["apiGroups"] != [own]:
+                # Of pods, Kueue looks at those of LeaderWorkerSets, to which it adds the label of the queue later.
+                key = _LABELS["lws"][1] if (name, rule["resources"]) == ("kueue", ["pods"]) else label
+                webhook["objectSelector"] = {"matchExpressions": [{"key": key, "operator": "Exists"}]}
+            if rule["resources"] == ["trainjobs"]:
                 webhook["matchConditions"] = [stored]
         yield item
 

@@ -165,7 +165,7 @@ def test_the_webhook_refuses_a_pytorch_job_without_a_container_named_pytorch(clu
 
 
 class Queues:
-    """A namespace with a queue that has the processors for one pod."""
+    """A namespace with a queue that has the processors for one pod, or for so many."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -176,8 +176,8 @@ class Queues:
         item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
         self.api.create(item, self.namespace).expect_done()
 
-    def open(self) -> None:
-        flavor = {"name": self.name, "resources": [{"name": "cpu", "nominalQuota": "1"}]}
+    def open(self, cpus: int = 1) -> None:
+        flavor = {"name": self.name, "resources": [{"name": "cpu", "nominalQuota": str(cpus)}]}
         group = {"coveredResources": ["cpu"], "flavors": [flavor]}
         self.create("ResourceFlavor", self.name, {})
         self.create("ClusterQueue", self.name, {"namespaceSelector": {}, "resourceGroups": [group]})
@@ -207,6 +207,23 @@ def test_a_run_with_a_queue_waits_until_the_queue_admits_it(cluster: Api, item: 
     await_condition(cluster, item, queues.namespace, end)
     (workload,) = queues.workloads()
     await_condition(cluster, workload, queues.namespace, "Finished")
+
+
+def test_each_group_of_a_leader_worker_set_waits_until_the_queue_admits_it(cluster: Api) -> None:
+    queues = Queues(cluster)
+    queues.submit(leader_worker_set())
+    wait(lambda: [] if len(queues.workloads()) == 2 and len(pods(cluster, queues.namespace)) == 4 else ["too few"])
+    assert all(pod["spec"]["schedulingGates"] for pod in pods(cluster, queues.namespace).values())
+    queues.open(cpus=2)  # for one group of the two
+
+    def left() -> list[str]:
+        gated = [name for name, pod in pods(cluster, queues.namespace).items() if pod["spec"].get("schedulingGates")]
+        return [] if len(gated) == 2 and len({name.split("-")[1] for name in gated}) == 1 else gated
+
+    wait(left)
+    (workload,) = [item for item in queues.workloads() if "Admitted" not in conditions(cluster, item, queues.namespace)]
+    (condition,) = [each for each in workload["status"]["conditions"] if each["type"] == "QuotaReserved"]
+    assert "insufficient unused quota for cpu" in condition["message"]
 
 
 def test_a_queue_runs_as_much_at_a_time_as_its_quota_allows(cluster: Api) -> None:
