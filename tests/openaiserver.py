@@ -24,6 +24,7 @@ _FLAGS = {
     "--gpu-memory-utilization": float,
     "--distributed-executor-backend": str,
     "--lora-modules": str,
+    "--max-lora-rank": int,
 }
 
 

@@ -19,7 +19,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from workload import network, volume
 from workload.image import Image
@@ -42,6 +41,7 @@ class Cluster:
         self.applies_fs_group = True  # whether the driver of claims gives them to the group of a pod
         self.image = Image(folder / "image")
         self._started = 0
+        self._servers: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Cluster:
         # Whatever happens to this process, all that runs on the node ends with the first process there.
@@ -54,6 +54,8 @@ class Cluster:
             pod.kill()
             pod.sandbox.close()
         self._node.close()
+        for server in self._servers:
+            server.wait()
 
     def install(self, pods: Sequence[Object]) -> None:
         """Put stand-ins into the image for the programs of these pods, before the first is started."""
@@ -113,10 +115,15 @@ class Cluster:
         self._publish()
         return pod.is_ready
 
-    def run(self, *words: str | Path, **more: Any) -> subprocess.Popen[str]:
-        """Start a program of this machine on the node, in its network; it ends with the node."""
-        command = [*self._node.enter("--net", "--pid"), *map(str, words)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    def run(self, *words: str) -> str:
+        """Return what a program of this machine prints on the node, in its network."""
+        command = [*self._node.enter("--net"), *words]
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout
+
+    def serve(self, *words: str, cwd: Path) -> None:
+        """Run a program of this machine on the node, in its network, as long as there is the node."""
+        command = [*self._node.enter("--net", "--pid"), *words]
+        self._servers.append(subprocess.Popen(command, cwd=cwd, stderr=subprocess.DEVNULL))
 
     def storage(self, each: Object) -> Path:
         """Return the directory that stands for a claim, an export or a directory of the node: one for each source."""

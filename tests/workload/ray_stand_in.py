@@ -33,18 +33,20 @@ def lead(port):
 
 def attend(connection, joined):
     with connection, connection.makefile() as said:
-        if said.readline() == "count\n":
+        wanted = said.readline()
+        if wanted == "count\n":
             connection.sendall(f"{len(joined) + 1}\n".encode())
-            return
-        joined.append(connection)
-        said.readline()  # until it is gone
-        joined.remove(connection)
+        elif wanted == "join\n":  # and no look whether somebody listens
+            joined.append(connection)
+            said.readline()  # until it is gone
+            joined.remove(connection)
 
 
 def join(address):
     """Stay as long as the head is there."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), 5) as head:
+        head.settimeout(None)
         head.sendall(b"join\n")
         head.recv(1)
     sys.exit("the head is gone")

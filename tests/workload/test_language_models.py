@@ -10,8 +10,9 @@ import pytest
 
 import openaiserver
 from packyard.errors import InputError
+from packyard.setters.change import change_setters
 from served import Served
-from usecases import PACKAGES
+from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.models import ADAPTER, MODEL
@@ -44,18 +45,15 @@ def run(cluster: Cluster, objects: Sequence[Object]) -> list[Pod]:
     """Start all servers among some objects."""
     (server,) = deploy.of_kind(objects, "Deployment", "LeaderWorkerSet")
     if server["kind"] == "Deployment":
-        return deploy.run_pods(cluster, server)
-    service, described = controllers.leader_worker_set(server)
-    cluster.objects.apply([service])
+        described = controllers.deployment(server)
+    else:
+        service, described = controllers.leader_worker_set(server)
+        cluster.objects.apply([service])
     return [cluster.start(pod) for pod in described]
 
 
 def ask(cluster: Cluster, pod: Pod, path: str, *words: str) -> str:
-    process = cluster.run(
-        "curl", "--silent", "--show-error", "--fail-with-body", *words, f"http://{pod.address}:8000{path}"
-    )
-    output, _ = process.communicate(timeout=30)
-    return output
+    return cluster.run("curl", "--silent", *words, f"http://{pod.address}:8000{path}")
 
 
 def started(pod: Pod) -> list[str]:
@@ -105,7 +103,7 @@ def test_a_server_on_several_nodes_begins_when_all_its_pods_have_joined(new_clus
         assert words[3:5] == ["--distributed-executor-backend=ray", "--pipeline-parallel-size=3"]
         assert "--tensor-parallel-size=2" in words
         assert json.loads(ask(cluster, leader, "/v1/models"))["data"][0]["id"] == "llm"
-    assert not any(pod.has_ended for pod in pods)
+    assert [pod.log for pod in pods if pod.has_ended] == []
 
 
 def test_workers_wait_for_a_leader_that_comes_later(new_cluster: NewCluster) -> None:
@@ -167,10 +165,12 @@ def test_a_key_is_asked_for_and_probes_need_none(new_cluster: NewCluster, served
     assert '"llm"' in ask(cluster, server, "/v1/models", "-H", "Authorization: Bearer key")
 
 
-@pytest.mark.parametrize("size", [3, 5, 32])
-def test_gpus_that_cannot_be_shared_are_named_before_anything_runs(size: int) -> None:
+@pytest.mark.parametrize("size", ["3", "5", "32"])
+def test_gpus_that_cannot_be_shared_are_named_before_anything_runs(tmp_path: Path, size: str) -> None:
+    directory = shipped(*USE_CASES["several-nodes/user-allocated-pvc"])
+    directory.set(directory.examples).write(tmp_path, {})
     with pytest.raises(InputError, match=r"TENSOR_PARALLEL_SIZE must divide NODES \* GPUS; set it to GPUS"):
-        chosen("several-nodes/user-allocated-pvc", TENSOR_PARALLEL_SIZE=size)
+        change_setters(tmp_path / "use-case", {"TENSOR_PARALLEL_SIZE": [size]})
 
 
 def config_map(objects: Sequence[Object]) -> Object:

@@ -17,13 +17,15 @@ from real import free_port
 from workload import volume
 from workload.cluster import Cluster
 from workload.environment import environment
-from workload.models import MODEL
+from workload.models import ADAPTER, MODEL
 from workload.objects import Object
 
 #: Where the image that makes records of COCO has its script.
 PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
+#: Programs that a shell starts.
+_NOTED = ("/usr/local/bin/packyard", "/usr/local/bin/ray", "/usr/local/bin/vllm")
 #: The address of the node in the network of its pods.
 _NODE = "10.0.0.1"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
@@ -114,7 +116,7 @@ def furnish(cluster: Cluster) -> None:
         _NOTE: Path(__file__).with_name("program.py").read_bytes(),
         f"{wide_deep}/quickstart/fp32_training_check_accuracy.sh": _TRAIN.encode(),
         "/usr/local/bin/aws": _AWS.encode(),
-        "/usr/local/bin/packyard": f'#!/bin/sh\nexec python3 {_NOTE} "$@"\n'.encode(),
+        **dict.fromkeys(_NOTED, f'#!/bin/sh\nexec python3 {_NOTE} "$@"\n'.encode()),
         "/tensorflow/models/research/object_detection/code.py": b"code\n",
     }
     for path, data in files.items():
@@ -132,7 +134,7 @@ def serve_hub(cluster: Cluster) -> None:
             item["data"]["HF_ENDPOINT"] = f"http://{_NODE}:{port}"
             name = source.removeprefix("hf://")
             words = (sys.executable, "-m", "workload.hub", _NODE, str(port), name)
-            cluster.run(*words, cwd=Path(__file__).parents[1])
+            cluster.serve(*words, cwd=Path(__file__).parents[1])
 
 
 def furnish_rfcn(cluster: Cluster, preprocessing_file: str, model_dir: str, script: str) -> None:
@@ -187,11 +189,13 @@ def store_files(cluster: Cluster, server: Object, path: str, files: Mapping[str,
 
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
-    """Put version 1 of a model on the storage of servers that serve what somebody put there."""
+    """Put version 1 of a model on the storage of servers that serve what somebody put there, or a language model."""
     for item in servers:
-        for container in item["spec"]["template"]["spec"]["containers"]:
-            if path := environment(container, {}, cluster.objects).get("MODEL_PATH"):
-                store_files(cluster, item, path, MODEL)
+        for container in item["spec"]["template"]["spec"].get("initContainers", ()):
+            variables = environment(container, _NOBODY, cluster.objects)
+            for name, files in (("MODEL_PATH", MODEL), ("ADAPTER_PATH", ADAPTER)):
+                if name in variables:
+                    store_files(cluster, item, variables[name], files)
     for spec in (item["spec"]["template"]["spec"] for item in servers):
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
