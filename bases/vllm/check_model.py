@@ -11,14 +11,14 @@ import sys
 import time
 from pathlib import Path
 
-ADVICE = "copy the model there (the use case staging does), or set MODEL_PATH"
+ADVICE = "copy it there, as the use case staging does, or set MODEL_PATH or ADAPTER_PATH"
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     model, said = Path(os.environ["MODEL_PATH"]), ""
-    while problem := find_missing(model) or find_missing_adapter(os.environ.get("ADAPTER_PATH", "")):
+    while problem := find_missing(model, os.environ.get("ADAPTER_PATH", "")):
         if problem != said:
             print(f"waiting: {problem}", flush=True)
         said = problem
@@ -31,35 +31,17 @@ def main():
     print(f"{model} is complete")
 
 
-def find_missing(model):
-    """Say what a model lacks, or nothing if it is whole."""
-    if not (model / "config.json").is_file():
-        return f"{model} has no config.json: {ADVICE}"
-    if not (files := find_weights(model)):
-        return f"{model} has no *.safetensors: {ADVICE}"
+def find_missing(model, adapter):
+    """Say what is not there, or not whole; nothing if all is."""
+    files = [model / "config.json", *(find_weights(model) or [model / "model.safetensors"])]
+    if adapter:
+        files += [Path(adapter, "adapter_config.json"), Path(adapter, "adapter_model.safetensors")]
     for file in files:
         if not file.is_file():
-            return f"{file} is not there, but model.safetensors.index.json names it: {ADVICE}"
-        if problem := find_rest(file):
-            return problem
+            return f"{file} is not there: {ADVICE}"
+        if file.suffix == ".safetensors" and (size := file.stat().st_size) != (whole := read_size(file)):
+            return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
     return ""
-
-
-def find_missing_adapter(path):
-    """Say what an adapter in PEFT's layout lacks, or nothing if it is whole or there is to be none."""
-    weights = Path(path, "adapter_model.safetensors")
-    for file in (Path(path, "adapter_config.json"), weights) if path else ():
-        if not file.is_file():
-            return f"{file} is not there: tune the adapter, or set ADAPTER_PATH"
-    return find_rest(weights) if path else ""
-
-
-def find_rest(file):
-    """Say how much of a file is there, or nothing if it is whole."""
-    size, whole = file.stat().st_size, read_size(file)
-    if size == whole:
-        return ""
-    return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
 
 
 def find_weights(model):

@@ -9,15 +9,14 @@ from options.shipped import DATASETS, Catalogue
 _ALL = {"do-not-disrupt", "node-pool", "pull-secret", "queue"}
 _RUN = {*_ALL, *DATASETS, "environment"}
 _SERVER = {"node-pool", "pull-secret"}
-_MODEL = {*_SERVER, "api-key", "environment", "gpu-claim"}
+_MODEL = {*_SERVER, "adapter", "api-key", "environment", "gpu-claim"}
 FITTING = {
     "bert-large-fp32-training-k8s/multi-node/user-mounted-nfs": {*_RUN, "debug", "gpus", "spread"},
     "bert-large-fp32-training-k8s/single-node/user-mounted-nfs": {*_RUN, "debug", "gpus"},
     "image-classification-fp32-training-k8s/single-node/object-storage": {*_ALL, "debug", "environment", "gpus"},
     "image-classification-fp32-training-k8s/sweep/object-storage": {*_ALL, "debug", "environment", "gpus", "spread"},
-    "llm-serving/one-gpu/own-copy": {*_MODEL, "spread"},
-    "llm-serving/several-gpus/user-allocated-pvc": {*_MODEL, "adapter", "spread"},
-    "llm-serving/several-nodes/user-allocated-pvc": {*_MODEL, "adapter", "queue"},
+    "llm-serving/one-node/user-allocated-pvc": {*_MODEL, "spread"},
+    "llm-serving/several-nodes/user-allocated-pvc": {*_MODEL, "queue"},
     "llm-serving/staging/user-allocated-pvc": _ALL,
     "mask-rcnn-fp32-training-k8s/inspector/user-allocated-pvc": _SERVER,
     "mask-rcnn-fp32-training-k8s/multi-node-optimized/user-allocated-pvc": {*_RUN, "debug", "efa", "spread"},

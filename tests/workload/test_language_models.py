@@ -67,7 +67,7 @@ def store(cluster: Cluster, objects: Sequence[Object], path: str = "/data/models
 
 
 def test_a_server_answers_when_it_has_loaded_and_can_change_nothing_of_the_model(new_cluster: NewCluster) -> None:
-    objects = chosen("one-gpu/user-allocated-pvc", MODEL_PATH="/models/mine", MODEL_NAME="mine", MAX_MODEL_LEN=4096)
+    objects = chosen("one-node/user-allocated-pvc", MODEL_PATH="/models/mine", MODEL_NAME="mine", MAX_MODEL_LEN=4096)
     config_map(objects)["LOAD_SECONDS"] = "3"
     cluster = furnished(new_cluster, objects)
     store(cluster, objects)
@@ -119,19 +119,8 @@ def test_workers_wait_for_a_leader_that_comes_later(new_cluster: NewCluster) -> 
     assert not waiting.has_ended
 
 
-@pytest.mark.parametrize("path", ["one-gpu/own-copy", "several-nodes/own-copy"])
-def test_servers_copy_the_model_themselves(new_cluster: NewCluster, path: str) -> None:
-    objects = chosen(path)
-    cluster = furnished(new_cluster, objects)
-    pods = run(cluster, objects)
-    cluster.wait_ready(pods[0])
-    for pod in pods:
-        copied = pod.volumes["storage"] / "models/qwen3-0.6b"
-        assert {file.name: file.read_bytes() for file in copied.iterdir() if file.name != ".staged"} == MODEL
-
-
 def test_a_model_that_was_staged_is_served(new_cluster: NewCluster) -> None:
-    staging, serving = chosen("staging/user-allocated-pvc"), chosen("one-gpu/user-allocated-pvc")
+    staging, serving = chosen("staging/user-allocated-pvc"), chosen("one-node/user-allocated-pvc")
     cluster = furnished(new_cluster, [*staging, *serving])
     (job,) = deploy.of_kind(staging, "Job")
     (copying,) = deploy.run_pods(cluster, job)
@@ -141,7 +130,7 @@ def test_a_model_that_was_staged_is_served(new_cluster: NewCluster) -> None:
     assert "/data/models/qwen3-0.6b" in started(server)
 
 
-@pytest.mark.parametrize("path", ["one-gpu/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
+@pytest.mark.parametrize("path", ["one-node/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
 def test_an_adapter_is_served_beside_its_model(new_cluster: NewCluster, served5: Served, path: str) -> None:
     objects = catalogue.with_option(served5, *USE_CASES[path], "adapter")
     cluster = furnished(new_cluster, objects)
@@ -154,7 +143,7 @@ def test_an_adapter_is_served_beside_its_model(new_cluster: NewCluster, served5:
     assert [each["id"] for each in models] == ["llm", "tuned"]
 
 
-@pytest.mark.parametrize("path", ["one-gpu/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
+@pytest.mark.parametrize("path", ["one-node/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
 def test_a_key_is_asked_for_and_probes_need_none(new_cluster: NewCluster, served5: Served, path: str) -> None:
     objects = catalogue.with_option(served5, *USE_CASES[path], "api-key")
     cluster = furnished(new_cluster, objects)
