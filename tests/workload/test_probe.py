@@ -217,7 +217,7 @@ def sound(new_cluster: NewCluster, objects: list[Object]) -> Cluster:
     zoo.furnish(cluster)
     zoo.store_data(cluster, objects)
     if not deploy.of_kind(objects, "Workflow"):  # which is to make the model
-        zoo.store_models(cluster, deploy.of_kind(objects, "Deployment"))
+        zoo.store_models(cluster, deploy.of_kind(objects, "Deployment", "LeaderWorkerSet"))
     for folder in (cluster.folder / "storage").glob("*/**/"):
         (folder / "a-file").write_text("data")
     cluster.install([pod for _, pod in as_pods(objects)])

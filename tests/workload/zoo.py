@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pods import as_pods
 from real import free_port
 from workload import volume
 from workload.cluster import Cluster
@@ -190,13 +191,12 @@ def store_files(cluster: Cluster, server: Object, path: str, files: Mapping[str,
 
 def store_models(cluster: Cluster, servers: Sequence[Object]) -> None:
     """Put version 1 of a model on the storage of servers that serve what somebody put there, or a language model."""
-    for item in servers:
-        for container in item["spec"]["template"]["spec"].get("initContainers", ()):
+    for spec in (pod["spec"] for _, pod in as_pods(list(servers))):
+        for container in spec.get("initContainers", ()):
             variables = environment(container, _NOBODY, cluster.objects)
             for name, files in (("MODEL_PATH", MODEL), ("ADAPTER_PATH", ADAPTER)):
                 if name in variables:
-                    store_files(cluster, item, variables[name], files)
-    for spec in (item["spec"]["template"]["spec"] for item in servers):
+                    store_files(cluster, spec, variables[name], files)
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         for container in spec["containers"]:
             base_path = environment(container, {}, cluster.objects).get("MODEL_BASE_PATH")
