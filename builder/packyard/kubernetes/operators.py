@@ -127,7 +127,7 @@ OPERATORS = (
         image="lws",
         definitions=frozenset({"leaderworkersets.leaderworkerset.x-k8s.io"}),
         oldest="0.6",
-        tested="",
+        tested="0.7.0",
         install=(f"{_GITHUB}/kubernetes-sigs/lws/releases/download/v0.7.0/manifests.yaml",),
     ),
     Operator(
