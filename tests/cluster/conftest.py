@@ -42,9 +42,11 @@ def untarred(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture
 def operated(cluster: Api) -> Api:
-    """The cluster with a Deployment for each operator, which does nothing: the operators are processes."""
+    """The cluster with two nodes, and a Deployment for each operator that does nothing: the operators are processes."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}
-    for item in (namespace, *(patients.running(each, each.tested) for each in OPERATORS if each.tested)):
+    taints = [{"key": "test.example/second", "effect": "NoSchedule"}]
+    second = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "second"}, "spec": {"taints": taints}}
+    for item in (namespace, second, *(patients.running(each, each.tested) for each in OPERATORS if each.tested)):
         answer = cluster.create(item, "operators")
         assert answer.status in (201, 409), answer.refusal
     wait(lambda: [str(item) for item in cluster.list("apps/v1", "Deployment", "operators") if not _is_up(item)])

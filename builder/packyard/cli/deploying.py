@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
-from packyard.bundle import record
+from packyard.bundle.record import document
 from packyard.cli import clusters, output
 from packyard.cluster import deploy, status
 from packyard.cluster.deploy import Plan
@@ -156,9 +156,9 @@ def _document(found: Kubectl, made: Plan, seen: RunStatus | None) -> dict[str, o
         "namespace": found.namespace,
         "record": made.record.number,
         "recorded": made.is_new,
-        "applied": record.document([*made.objects]),
-        "used": record.document(made.used),
-        "deleted": record.document(made.obsolete),
+        "applied": document([*made.objects]),
+        "used": document(made.used),
+        "deleted": document(made.obsolete),
         "state": seen.state if seen else "",
         "reason": seen.reason if seen else "",
     }

@@ -72,7 +72,7 @@ def _pod(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> PodS
             return each
     hint = clusters.command(found, arguments, "logs", seen.run)
     if not pods:
-        raise InputError(Problem(f"run {seen.run} has no pods; it {seen.said}: {seen.reason}", hint=hint))
+        raise InputError(Problem(f"run {seen.run} has no pods; it {seen.explained}", hint=hint))
     first = pods[0]
     why = f": {first.reason}" if first.reason else ""
     raise InputError(Problem(f"{choose.title(first, pods)} does not run; it is {first.state}{why}", hint=hint))

@@ -62,9 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
     seen = clusters.patiently(lambda: status.read_one(found, record))
     if not any(each.running for each in seen.pods):
-        why = f": {seen.reason}" if seen.reason else ""
         hint = clusters.command(found, arguments, "status", record.run)
-        raise InputError(Problem(f"no pod of run {record.run} runs; it {seen.said}{why}", hint=hint))
+        raise InputError(Problem(f"no pod of run {record.run} runs; it {seen.explained}", hint=hint))
     objects = record.read_objects()
     ports = forward.find(objects, seen, role=arguments.role, index=arguments.index)
     return forward.choose_port(ports, arguments.port, seen, arguments.role, arguments.index)

@@ -102,7 +102,7 @@ def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
 
 def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> None:
     if not seen.pods:
-        output.warning(f"run {seen.run} has no pods; it {seen.said}" + (f": {seen.reason}" if seen.reason else ""))
+        output.warning(f"run {seen.run} has no pods; it {seen.explained}")
     output.note(f"next: {clusters.command(found, arguments, 'events', seen.run)}")
 
 
@@ -139,7 +139,7 @@ def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) ->
                 if not following.begun:
                     _tell_none(found, arguments, seen)
                 elif seen.is_over:
-                    output.note(f"run {seen.run} {seen.said}" + (f": {seen.reason}" if seen.reason else ""))
+                    output.note(f"run {seen.run} {seen.explained}")
                 return int(not following.begun or seen.state == FAILED)
             came = following.print(wait=following.has_all(pods) and not is_over)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
-from packyard.bundle import record
+from packyard.bundle.record import document
 from packyard.cli import arguments as shared
 from packyard.cli import clusters, output
 from packyard.cluster import record as records
@@ -135,11 +135,11 @@ def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> 
 def _document(
     name: str, found: Sequence[RunRecord], kubectl: Kubectl, deleted: Sequence[Reference], stayed: Sequence[Reference]
 ) -> dict[str, object]:
-    own = {each for one in found for each in one.objects}
+    own = {each for record in found for each in record.objects}
     return {
         "run": name,
         "namespace": kubectl.namespace,
         "records": len(found),
-        "deleted": record.document([each for each in deleted if each in own]),
-        "stayed": record.document([each for each in stayed if each in own]),
+        "deleted": document([each for each in deleted if each in own]),
+        "stayed": document([each for each in stayed if each in own]),
     }

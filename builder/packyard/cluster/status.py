@@ -87,6 +87,11 @@ class RunStatus:
         return f"has {self.state}" if self.state in (SUCCEEDED, FAILED) else f"is {self.state}"
 
     @property
+    def explained(self) -> str:
+        """The state, and why: ``has failed: worker 1: exit code 7``."""
+        return f"{self.said}: {self.reason}" if self.reason else self.said
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing more happens by itself."""
         return self.state in (SUCCEEDED, FAILED) or (
