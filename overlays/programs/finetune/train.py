@@ -1,0 +1,222 @@
+"""Tunes a language model on texts: an adapter beside its weights (LoRA), or all of them. torchrun starts it for each GPU.
+
+WEIGHTS_DIR is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets checkpoints, of
+which a run of the same name goes on from the last, and in the end `adapter` as PEFT lays it out, or `model`.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+WEIGHTS_DIR, DATASET_DIR, OUTPUT_DIR = (
+    pathlib.Path(os.environ[name]) for name in ("WEIGHTS_DIR", "DATASET_DIR", "OUTPUT_DIR")
+)
+BATCH_SIZE, TRAIN_EPOCHS, MAX_LENGTH, LORA_RANK, CHECKPOINT_STEPS = (
+    int(os.environ[name]) for name in ("BATCH_SIZE", "TRAIN_EPOCHS", "MAX_LENGTH", "LORA_RANK", "CHECKPOINT_STEPS")
+)
+LEARNING_RATE = float(os.environ["LEARNING_RATE"])
+FSDP = os.environ["SHARDING"] == "fsdp"  # each process keeps a part of the weights; else all of them (DDP)
+RANK, LOCAL_RANK, PROCESSES, LOCAL_PROCESSES = (
+    int(os.environ[name]) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
+)
+CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
+TINY = WEIGHTS_DIR.name == "tiny"  # a model of tiny.py, without weights and on CPUs, too
+
+
+def check_gpus():
+    """Refuse to share a GPU, or to do without."""
+    found = torch.cuda.device_count()
+    if found < LOCAL_PROCESSES and not (TINY and found == 0):
+        sys.exit(f"this pod has {LOCAL_PROCESSES} processes and sees {found} GPUs: set GPUS to what its node has, and an image with CUDA")
+
+
+def check_weights():
+    """Refuse weights that are not there, or not whole: a copy may have ended early."""
+    if not (WEIGHTS_DIR / "config.json").is_file():
+        sys.exit(f"no weights in {WEIGHTS_DIR}, which has no config.json: copy them there, or set WEIGHTS_DIR")
+    index = WEIGHTS_DIR / "model.safetensors.index.json"
+    names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
+    broken = sorted(name for name in names if not is_whole(WEIGHTS_DIR / name))
+    if broken:
+        sys.exit(f"{len(broken)} of {len(names)} files of weights in {WEIGHTS_DIR} are not there or not whole: copy {', '.join(broken)} again")
+
+
+def is_whole(file):
+    """Return whether a file of safetensors is as long as its header says: 8 bytes, a header of that length, tensors."""
+    try:
+        with file.open("rb") as data:
+            length = int.from_bytes(data.read(8), "little")
+            header = json.loads(data.read(length)) if length < 1 << 30 else {}
+    except (OSError, ValueError):
+        return False
+    ends = [each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"]
+    return bool(ends) and file.stat().st_size == 8 + length + max(ends)
+
+
+def load():
+    """Return the model, and what makes numbers of a text."""
+    if TINY:
+        import tiny
+
+        return tiny.Model(LORA_RANK), tiny.encode
+    import peft
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS_DIR)
+    # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
+    dtype = torch.bfloat16 if LORA_RANK else torch.float32
+    model = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS_DIR, torch_dtype=dtype)
+    if LORA_RANK:
+        config = peft.LoraConfig(
+            task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
+        )
+        model = peft.get_peft_model(model, config, autocast_adapter_dtype=not FSDP)
+    return model, lambda text: tokenizer(text + tokenizer.eos_token)["input_ids"]
+
+
+def distribute(model, device):
+    """Return the model as all processes train it together."""
+    if not FSDP:
+        return DistributedDataParallel(model.to(device), [device.index] if device.type == "cuda" else None)
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    options = {"mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)}
+    for layer in [layer for layer in model.modules() if type(layer).__name__ in model._no_split_modules]:
+        fully_shard(layer, **options)
+    return fully_shard(model, **options)
+
+
+def read_blocks(encode):
+    """Return the texts, one behind the other, as rows of MAX_LENGTH tokens."""
+    tokens = []
+    for file in sorted(DATASET_DIR.glob("*.jsonl")):
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            try:
+                tokens += encode(json.loads(line)["text"])
+            except (ValueError, KeyError, TypeError) as error:
+                sys.exit(f'{file}:{number}: each line is {{"text": "..."}}: {error!r}')
+    rows = len(tokens) // MAX_LENGTH
+    if rows < BATCH_SIZE * PROCESSES:
+        sys.exit(
+            f"{DATASET_DIR}/*.jsonl are {rows} rows of {MAX_LENGTH} tokens, and a step takes {BATCH_SIZE} for each of {PROCESSES}"
+            " processes: bring more, set DATASET_DIR, or lower BATCH_SIZE or MAX_LENGTH"
+        )
+    return torch.tensor(tokens[: rows * MAX_LENGTH]).view(rows, MAX_LENGTH)
+
+
+def batches(blocks, start):
+    """Yield this process's part of each step, in an order that depends on nothing but the epoch."""
+    steps = len(blocks) // (BATCH_SIZE * PROCESSES)
+    for step in range(start, TRAIN_EPOCHS * steps):
+        order = torch.randperm(len(blocks), generator=torch.Generator().manual_seed(step // steps))
+        first = (step % steps * PROCESSES + RANK) * BATCH_SIZE
+        yield step + 1, TRAIN_EPOCHS * steps, blocks[order[first : first + BATCH_SIZE]]
+
+
+def trained(model):
+    return {name: value for name, value in model.named_parameters() if value.requires_grad}
+
+
+def part():
+    """Return the file of a checkpoint that is this process's: with FSDP each has its own, else all have the same."""
+    return f"part-{RANK if FSDP else 0}.pt"
+
+
+def shape():
+    """Return what a run must have in common with its checkpoints, by the parameters that say so."""
+    return {"WORKERS x GPUS": PROCESSES, "LORA_RANK": LORA_RANK, "SHARDING": os.environ["SHARDING"]}
+
+
+def restore(model, optimizer, device):
+    """Go on from the last checkpoint, and return its step."""
+    found = [(int(folder.name[5:]), folder) for folder in CHECKPOINTS_DIR.glob("step-*[0-9]")]
+    if not found:
+        return 0
+    step, folder = max(found)
+    was = json.loads((folder / "shape.json").read_text())
+    other = [f"{name} {was[name]}, and not {value}" for name, value in shape().items() if was[name] != value]
+    if other:
+        sys.exit(f"{folder} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over")
+    state = torch.load(folder / part(), map_location=device, weights_only=True)
+    with torch.no_grad():
+        for name, value in trained(model).items():
+            value.copy_(state["model"][name])
+    optimizer.load_state_dict(state["optimizer"])
+    return step
+
+
+def keep(model, optimizer, step):
+    """Write a checkpoint. It has its name when it is whole; those before it go."""
+    folder, unfinished = CHECKPOINTS_DIR / f"step-{step}", CHECKPOINTS_DIR / "unfinished"
+    unfinished.mkdir(parents=True, exist_ok=True)
+    if FSDP or RANK == 0:
+        torch.save({"model": trained(model), "optimizer": optimizer.state_dict()}, unfinished / part())
+    torch.distributed.barrier()
+    if RANK == 0:
+        (unfinished / "shape.json").write_text(json.dumps(shape()))
+        unfinished.rename(folder)
+        for other in [other for other in CHECKPOINTS_DIR.glob("step-*") if other != folder]:
+            shutil.rmtree(other)
+
+
+def save(model):
+    """Write the adapter, or the model, for a server of models: whole, or not at all."""
+    if FSDP:
+        from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+
+        state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
+    else:
+        model, state = model.module, model.module.state_dict()
+    if RANK == 0:
+        folder = OUTPUT_DIR / ("adapter" if LORA_RANK else "model")
+        unfinished = OUTPUT_DIR / f"{folder.name}.unfinished"
+        for other in (folder, unfinished):
+            shutil.rmtree(other, ignore_errors=True)
+        model.save_pretrained(unfinished, state_dict=state)
+        unfinished.rename(folder)
+        print(f"wrote {folder}", flush=True)
+    torch.distributed.barrier()
+
+
+def main():
+    """Train from where an interrupted run of the same name ended."""
+    check_gpus()
+    if not TINY:
+        check_weights()
+    device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
+    torch.manual_seed(1)
+    torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    model, encode = load()
+    model = distribute(model, device)
+    optimizer = torch.optim.AdamW(trained(model).values(), LEARNING_RATE)
+    start = restore(model, optimizer, device)
+    if start and RANK == 0:
+        print(f"going on after step {start}", flush=True)
+    model.train()
+    for step, steps, batch in batches(read_blocks(encode), start):
+        batch = batch.to(device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            loss = model(input_ids=batch, labels=batch).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained(model).values(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        if RANK == 0:
+            print(f"step {step} of {steps}: loss {loss.item():.4f}", flush=True)
+        if step % CHECKPOINT_STEPS == 0:
+            keep(model, optimizer, step)
+    save(model)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except torch.cuda.OutOfMemoryError as error:
+        sys.exit(f"{error}\nthe GPU has too little memory: lower BATCH_SIZE or MAX_LENGTH, or take the preset lora or fsdp")
