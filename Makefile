@@ -17,7 +17,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak test-tensorflow fuzz lint bench tools dist venv clean
+.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz lint bench tools dist venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -37,6 +37,9 @@ soak: $(VENV) $(if $(shell command -v go),tools)  ## run the tests with all case
 
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
+
+test-torch: $(VENV) .torch/.installed  ## run the program that tunes language models with Debian's PyTorch (half a GB; needs apt)
+	PACKYARD_TORCH="$(CURDIR)/.torch/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
 fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
@@ -60,7 +63,7 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit give
 venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
-	rm -rf .venv .tensorflow .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .tensorflow .torch .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml
@@ -73,6 +76,22 @@ $(VENV): pyproject.toml
 .tensorflow/.installed:
 	$(PYTHON) -m venv .tensorflow
 	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
+	touch $@
+
+# Debian's PyTorch and what it needs, unpacked and not installed. Its torchrun was written for an older Python, whose iteration
+# over flags began with zero.
+.torch/.installed:
+	rm -rf .torch && mkdir -p .torch/bin .torch/packages
+	cd .torch/packages && apt-get download --quiet $$(apt-get install --no-install-recommends --simulate python3-torch | \
+	sed -n 's/^Inst \([^ ]*\).*/\1/p') && for file in *.deb; do dpkg -x "$$file" .. || exit; done
+	rm -r .torch/packages
+	sed -i 's/for s in Std:/for s in (Std.NONE, *Std):/' .torch/usr/lib/python3/dist-packages/torch/distributed/elastic/multiprocessing/api.py
+	libraries="$(CURDIR)/.torch/usr/lib" && libraries="$$libraries:$$(echo $$libraries/*-linux-gnu | tr ' ' :)" && \
+	libraries="$$libraries:$$(echo $(CURDIR)/.torch/usr/lib/*-linux-gnu/*las* $(CURDIR)/.torch/usr/lib/*-linux-gnu/lapack | tr ' ' :)" && \
+	printf '#!/bin/sh\nexport PYTHONPATH=%s LD_LIBRARY_PATH=%s\nexec /usr/bin/python3 "$$@"\n' \
+	"$(CURDIR)/.torch/usr/lib/python3/dist-packages" "$$libraries" >.torch/bin/python
+	chmod +x .torch/bin/python
+	.torch/bin/python -c 'import torch'
 	touch $@
 
 # What releases of kustomize set at link time; `version` prints it.

@@ -2,7 +2,8 @@
 
 Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, of JobSet 0.8.0, `pkg/controllers/jobset_controller.go`,
 of LeaderWorkerSet 0.7.0, `pkg/controllers/leaderworkerset_controller.go` and `pkg/utils/pod/pod_utils.go`, of Kubeflow
-Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, and of the Job controller of Kubernetes 1.34.
+Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, of training-operator 1.9.3, `pkg/controller.v1/pytorch/envvar.go`,
+and of the Job controller of Kubernetes 1.34.
 """
 
 from __future__ import annotations
@@ -221,6 +222,24 @@ def leader_worker_set(item: Object) -> tuple[Object, list[Object]]:
             pods.append(pod)
     service = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {f"{_LWS}/name": name}}
     return _object("Service", name, spec=service), pods
+
+
+def torch_job(item: Object) -> tuple[list[Object], list[Object]]:
+    """Return the Services of a PyTorchJob without a Master, and its pods: each has one with its name."""
+    name, (spec,) = item["metadata"]["name"], item["spec"]["pytorchReplicaSpecs"].values()
+    added = {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": str(spec["replicas"])}
+    services, pods = [], []
+    for index in range(spec["replicas"]):
+        labels = {f"{_OPERATOR}/job-name": name, f"{_OPERATOR}/replica-type": "worker"}
+        labels[f"{_OPERATOR}/replica-index"] = str(index)
+        pod = _pod(f"{name}-worker-{index}", spec["template"])
+        pod["metadata"]["labels"] |= labels
+        pod["spec"]["restartPolicy"] = spec["restartPolicy"]
+        for container in pod["spec"]["containers"]:
+            container.setdefault("env", []).extend({"name": key, "value": value} for key, value in added.items())
+        pods.append(pod)
+        services.append(_object("Service", pod["metadata"]["name"], spec={"clusterIP": "None", "selector": labels}))
+    return services, pods
 
 
 def pod(item: Object) -> list[Object]:

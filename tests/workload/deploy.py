@@ -59,6 +59,14 @@ def jobs_of(cluster: Cluster, objects: Sequence[Object], restarts: int = 0) -> l
     return found
 
 
+def run_torch_job(cluster: Cluster, item: Object) -> list[Pod]:
+    """Start all pods of a PyTorchJob."""
+    services, described = controllers.torch_job(item)
+    cluster.objects.apply(services)
+    cluster.install(described)
+    return [cluster.start(pod) for pod in described]
+
+
 def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     """Start all pods of a workload of Kubernetes' own; of a Job with a ``parallelism`` so many at a time."""
     described = _CONTROLLERS[item["kind"]](item)

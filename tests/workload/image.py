@@ -17,6 +17,9 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Programs that have a stand-in on every machine: nginx would need the certificate that a user puts into a Secret.
 ALWAYS = ("nginx",)
 
+#: What images have for shells to start.
+STARTED = ("torchrun",)
+
 _MODULES = Path("/usr/lib/python3/dist-packages")
 _STAND_IN = Path(__file__).parent / "program.py"
 
@@ -37,6 +40,8 @@ class Image:
         for name in FRAMEWORKS:
             if not (_MODULES / name).exists():
                 self.put(str(_MODULES / name / "__init__.py"), _STAND_IN.read_bytes())
+        for name in STARTED:
+            self.put(f"/usr/local/bin/{name}", _STAND_IN.read_bytes())
         for pod in pods:
             for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
                 for file in _missing_programs(container, pod, objects):

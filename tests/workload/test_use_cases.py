@@ -96,7 +96,7 @@ def _without(keys: frozenset[str], value: Any) -> Any:
 
 def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     """Apply the objects of a use case, see all that runs to its end, and return where it ran."""
-    workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "TrainJob", "Deployment", "Pod")
+    workloads = deploy.of_kind(objects, "MPIJob", "Job", "JobSet", "TrainJob", "PyTorchJob", "Deployment", "Pod")
     if deploy.of_kind(objects, "Workflow"):
         pytest.skip("run by test_pipelines")
     if any(is_own_storage(item) for item in workloads):
@@ -135,6 +135,7 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
         deploy.wait_until(lambda: all(pod.records or pod.has_ended for pod in jobs), jobs)
         for pod in jobs:
             pod.release()
+    pods += [pod for item in deploy.of_kind(workloads, "PyTorchJob") for pod in deploy.run_torch_job(cluster, item)]
     cluster.wait_ready(*servers)
     for pod in [pod for pod in [*servers, *jobs, *pods] if not is_asleep(pod)]:
         assert pod in servers or pod.wait() == 0, pod.log

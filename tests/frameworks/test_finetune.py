@@ -1,0 +1,150 @@
+"""The pods that tune language models as processes with PyTorch itself: they train together, and go on when one is lost.
+
+``make test-torch`` unpacks Debian's PyTorch and names its Python in PACKYARD_TORCH. No other run of the tests has it.
+Processes talk by gloo, on CPUs, and tune the model of tiny.py. What this cannot judge (FSDP, LoRA by PEFT, NCCL)
+tests of arguments and manifests do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from usecases import PACKAGES
+from workload import catalogue, controllers, deploy
+from workload.cluster import Cluster
+from workload.objects import Object
+from workload.pod import Pod
+
+PYTHON = os.environ.get("PACKYARD_TORCH", "")
+NewCluster = Callable[[list[Object]], Cluster]
+
+(PACKAGE,) = [item for item in PACKAGES if item.name == "llm-finetune"]
+USE_CASES = {item.path: item for item in PACKAGE.use_cases}
+SINGLE_NODE = "single-node/user-allocated-pvc"
+JOB_SET = "multi-node-job-set/user-allocated-pvc"
+TORCH_JOB = "multi-node-torch-job/user-allocated-pvc"
+MULTI_NODE = [JOB_SET, "multi-node-train-job/user-allocated-pvc", TORCH_JOB]
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-torch")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch alone takes seconds to start, and a rendezvous half a minute to notice a loss."""
+    monkeypatch.setattr("workload.pod.PATIENCE", 300.0)
+
+
+def set_objects(path: str, **values: object) -> list[Object]:
+    chosen = {"WEIGHTS_DIR": "/models/tiny", "GPUS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "LEARNING_RATE": "0.01"}
+    objects = catalogue.set_objects(PACKAGE, USE_CASES[path], **chosen | values)
+    for item in objects:
+        if "CHECKPOINT_STEPS" in item.get("data", {}):
+            item["data"]["CHECKPOINT_STEPS"] = "5"
+    return objects
+
+
+class Run:
+    """The pods of a use case, on a node of their own or on that of an earlier run."""
+
+    def __init__(self, cluster: Cluster, objects: list[Object]) -> None:
+        self.cluster, self.objects = cluster, objects
+        cluster.objects.apply(objects)
+        install(cluster)
+        self.pods = [cluster.start(pod) for item in deploy.jobs_of(cluster, objects) for pod in controllers.job(item)]
+        for item in deploy.of_kind(objects, "PyTorchJob"):
+            self.pods += deploy.run_torch_job(cluster, item)
+
+    @property
+    def results(self) -> Path:
+        """Where the storage has the results of all runs."""
+        return self.pods[0].volumes["storage"] / "nobody-here" / "llm-finetune"
+
+    @property
+    def log(self) -> str:
+        return "".join(pod.log for pod in self.pods)
+
+    def start_again(self) -> list[Pod]:
+        """Put another pod in the place of each, as a JobSet does when one failed."""
+        later = deploy.jobs_of(self.cluster, self.objects, restarts=1)
+        return [deploy.start_again(self.cluster, later, pod) for pod in self.pods]
+
+
+def install(cluster: Cluster) -> None:
+    """Have the image bring PyTorch for its python3, and torchrun."""
+    for name, words in (("python3", ""), ("torchrun", " -m torch.distributed.run")):
+        cluster.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {PYTHON}{words} "$@"\n'.encode())
+
+
+def store_texts(cluster: Cluster, count: int = 200) -> None:
+    """Put texts where the storage has its data."""
+    folder = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "datasets/texts"
+    folder.mkdir(parents=True)
+    lines = [json.dumps({"text": f"The quick brown fox number {number} jumps."}) for number in range(count)]
+    (folder / "texts.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def losses(text: str) -> dict[int, float]:
+    """Return the loss of each step."""
+    return {int(step): float(loss) for step, loss in re.findall(r"^step (\d+) of \d+: loss ([0-9.]+)$", text, re.M)}
+
+
+def is_an_adapter(folder: Path) -> bool:
+    """Whether a directory is as PEFT lays it out, with whole tensors."""
+    config = json.loads((folder / "adapter_config.json").read_text())
+    data = (folder / "adapter_model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    ends = [each["data_offsets"][1] for each in json.loads(data[8 : 8 + length]).values()]
+    return bool(config["peft_type"] == "LORA") and len(data) == 8 + length + max(ends)
+
+
+def test_processes_of_one_pod_train_together_and_leave_an_adapter(new_cluster: NewCluster) -> None:
+    cluster = new_cluster([])
+    store_texts(cluster)
+    run = Run(cluster, set_objects(SINGLE_NODE, GPUS=2))
+    assert run.pods[0].wait() == 0, run.log
+    found = losses(run.log)
+    assert found[1] > 5 > 3 > found[max(found)]
+    assert is_an_adapter(run.results / "single-node/output/adapter")
+
+
+@pytest.mark.parametrize("path", MULTI_NODE)
+def test_workers_train_as_one_pod_does(path: str, new_cluster: NewCluster) -> None:
+    """Each has a part of every batch: as many processes in one pod have the same losses."""
+    found = []
+    for each, values in ((path, {}), (SINGLE_NODE, {"GPUS": 2})):
+        cluster = new_cluster([])
+        store_texts(cluster)
+        run = Run(cluster, set_objects(each, **values))
+        assert {pod.wait() for pod in run.pods} == {0}, run.log
+        found.append(losses(run.log))
+    assert len(found[0]) > 20
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("path", MULTI_NODE)
+def test_a_lost_worker_is_replaced_and_all_go_on_from_the_last_checkpoint(
+    path: str, lost: int, new_cluster: NewCluster
+) -> None:
+    cluster = new_cluster([])
+    store_texts(cluster, 3000)
+    run = Run(cluster, set_objects(path))
+    deploy.wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=120)
+    run.pods[lost].kill()
+    if path == TORCH_JOB:
+        cluster.restart(run.pods[lost])
+        again = run.pods
+    else:
+        assert run.pods[1 - lost].wait() != 0
+        again = run.start_again()
+    assert {pod.wait() for pod in again} == {0}, run.log
+    log = "".join(pod.log for pod in again)
+    (start,) = map(int, re.findall(r"^going on after step (\d+)$", log, re.M))
+    assert start >= 10
+    assert start + 1 in losses(log)
