@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-torch")
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch alone takes seconds to start, and a rendezvous half a minute to notice a loss."""
-    monkeypatch.setattr("workload.pod.PATIENCE", 300.0)
+    monkeypatch.setattr("workload.pod.PATIENCE", 90.0)
 
 
 def set_objects(path: str, **values: object) -> list[Object]:

@@ -12,8 +12,9 @@ _DOMAIN = "svc.cluster.local"
 
 def hosts(pod: Pod, pods: Sequence[Pod], objects: Objects) -> str:
     """Return the file of names that a pod can look up now: its own, and those of the pods behind Services."""
-    lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost", f"{pod.address} {pod.hostname}"]
-    namespace = _namespace(pod)
+    namespace, subdomain = _namespace(pod), pod.described["spec"].get("subdomain")
+    own = f"{pod.hostname}.{subdomain}.{namespace}.{_DOMAIN} {pod.hostname}" if subdomain else pod.hostname
+    lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost", f"{pod.address} {own}"]
     searches = [f"{namespace}.{_DOMAIN}", _DOMAIN, _DOMAIN.partition(".")[2]]
     searches += pod.described["spec"].get("dnsConfig", {}).get("searches", [])
     for address, name in _names(pods, objects):
