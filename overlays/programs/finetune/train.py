@@ -70,7 +70,7 @@ def load():
     tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS_DIR)
     # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
     dtype = torch.bfloat16 if LORA_RANK else torch.float32
-    model = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS_DIR, torch_dtype=dtype)
+    model = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS_DIR, dtype=dtype)
     if LORA_RANK:
         config = peft.LoraConfig(
             task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
