@@ -1,4 +1,4 @@
-"""A model of bytes that is as small as can be: it shows that processes train together, and takes what train.py asks of a model."""
+"""A model of bytes, as small as can be, which train.py takes for WEIGHTS_DIR /tiny: to try a cluster without weights."""
 
 import json
 import types
@@ -25,7 +25,8 @@ class Model(torch.nn.Module):
         logits = self.next(hidden)
         if self.rank:
             logits = logits + 2 * self.lora_B(self.lora_A(hidden))
-        return types.SimpleNamespace(loss=torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten()))
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten())
+        return types.SimpleNamespace(loss=loss)
 
     def save_pretrained(self, folder, state_dict):
         """Write files as PEFT does, or transformers where there is no adapter."""
@@ -42,7 +43,7 @@ class Model(torch.nn.Module):
 
 
 def encode(text):
-    return list(text.encode()) + [0]
+    return [*text.encode(), 0]
 
 
 def write(file, tensors):

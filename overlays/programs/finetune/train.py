@@ -1,7 +1,7 @@
-"""Tunes a language model on texts: an adapter beside its weights (LoRA), or all of them. torchrun starts it for each GPU.
+"""Tunes a language model on texts: an adapter beside its weights (LoRA), or all of them. torchrun starts it.
 
-WEIGHTS_DIR is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets checkpoints, of
-which a run of the same name goes on from the last, and in the end `adapter` as PEFT lays it out, or `model`.
+WEIGHTS_DIR is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets
+checkpoints, and a run of the same name goes on from the last; in the end `adapter`, as PEFT lays it out, or `model`.
 """
 
 import json
@@ -25,14 +25,17 @@ RANK, LOCAL_RANK, PROCESSES, LOCAL_PROCESSES = (
     int(os.environ[name]) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
 )
 CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
-TINY = WEIGHTS_DIR.name == "tiny"  # a model of tiny.py, without weights and on CPUs, too
+TINY = WEIGHTS_DIR.name == "tiny" and not WEIGHTS_DIR.exists()  # the model of tiny.py, on CPUs, too
 
 
 def check_gpus():
     """Refuse to share a GPU, or to do without."""
     found = torch.cuda.device_count()
     if found < LOCAL_PROCESSES and not (TINY and found == 0):
-        sys.exit(f"this pod has {LOCAL_PROCESSES} processes and sees {found} GPUs: set GPUS to what its node has, and an image with CUDA")
+        sys.exit(
+            f"this pod has {LOCAL_PROCESSES} processes and sees {found} GPUs:"
+            " set GPUS to what its node has, and IMAGE to one with CUDA"
+        )
 
 
 def check_weights():
@@ -43,7 +46,7 @@ def check_weights():
     names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     broken = sorted(name for name in names if not is_whole(WEIGHTS_DIR / name))
     if broken:
-        sys.exit(f"{len(broken)} of {len(names)} files of weights in {WEIGHTS_DIR} are not there or not whole: copy {', '.join(broken)} again")
+        sys.exit(f"{WEIGHTS_DIR}: files that are not there, or not whole: copy {', '.join(broken)} again")
 
 
 def is_whole(file):
@@ -71,6 +74,10 @@ def load():
     # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
     dtype = torch.bfloat16 if LORA_RANK else torch.float32
     model = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS_DIR, dtype=dtype)
+    context = getattr(model.config, "max_position_embeddings", MAX_LENGTH)
+    if context < MAX_LENGTH:
+        sys.exit(f"the context of {WEIGHTS_DIR} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if LORA_RANK:
         config = peft.LoraConfig(
             task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
@@ -103,8 +110,8 @@ def read_blocks(encode):
     rows = len(tokens) // MAX_LENGTH
     if rows < BATCH_SIZE * PROCESSES:
         sys.exit(
-            f"{DATASET_DIR}/*.jsonl are {rows} rows of {MAX_LENGTH} tokens, and a step takes {BATCH_SIZE} for each of {PROCESSES}"
-            " processes: bring more, set DATASET_DIR, or lower BATCH_SIZE or MAX_LENGTH"
+            f"{DATASET_DIR}/*.jsonl are {rows} rows of {MAX_LENGTH} tokens, and a step takes {BATCH_SIZE * PROCESSES}:"
+            " bring more texts, set DATASET_DIR, or lower BATCH_SIZE or MAX_LENGTH"
         )
     return torch.tensor(tokens[: rows * MAX_LENGTH]).view(rows, MAX_LENGTH)
 
@@ -128,8 +135,9 @@ def part():
 
 
 def shape():
-    """Return what a run must have in common with its checkpoints, by the parameters that say so."""
-    return {"WORKERS x GPUS": PROCESSES, "LORA_RANK": LORA_RANK, "SHARDING": os.environ["SHARDING"]}
+    """Return what a run has in common with its checkpoints, by the parameters that say so."""
+    names = ("LORA_RANK", "SHARDING", "BATCH_SIZE", "MAX_LENGTH")
+    return {"WORKERS x GPUS": str(PROCESSES), **{name: os.environ[name] for name in names}}
 
 
 def restore(model, optimizer, device):
@@ -219,4 +227,4 @@ if __name__ == "__main__":
     try:
         main()
     except torch.cuda.OutOfMemoryError as error:
-        sys.exit(f"{error}\nthe GPU has too little memory: lower BATCH_SIZE or MAX_LENGTH, or take the preset lora or fsdp")
+        sys.exit(f"{error}\nthe GPU is too small: lower BATCH_SIZE or MAX_LENGTH, or set SHARDING to fsdp")
