@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from usecases import PACKAGES
+from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.objects import Object
@@ -30,6 +31,8 @@ SINGLE_NODE = "single-node/user-allocated-pvc"
 JOB_SET = "multi-node-job-set/user-allocated-pvc"
 TORCH_JOB = "multi-node-torch-job/user-allocated-pvc"
 MULTI_NODE = [JOB_SET, "multi-node-train-job/user-allocated-pvc", TORCH_JOB]
+
+PROGRAM = CATALOGUE.root_dir / "overlays/programs/finetune/train.py"
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-torch")
 
@@ -156,3 +159,85 @@ def test_a_lost_worker_is_replaced_and_all_go_on_from_the_last_checkpoint(
     (start,) = map(int, re.findall(r"^going on after step (\d+)$", log, re.M))
     assert start >= 10
     assert start + 1 in losses(log)
+
+
+def test_a_first_run_learns_with_nothing_set(new_cluster: NewCluster) -> None:
+    run = Run(new_cluster([]), catalogue.set_objects(PACKAGE, USE_CASES["first-run/none"]))
+    assert run.pods[0].wait() == 0, run.log
+    found = losses(run.log)
+    assert found[max(found)] < found[1] / 2
+    limits = run.pods[0].described["spec"]["containers"][0]["resources"]["limits"]
+    assert "nvidia.com/gpu" not in limits
+
+
+def refusal(folder: Path, **values: object) -> str:
+    """Return what the program says last of what it does not train with."""
+    (folder / "texts").mkdir(exist_ok=True)
+    (folder / "texts/a.jsonl").write_text('{"text": "%s"}\n' % ("a" * 400))
+    given = {"WEIGHTS_DIR": folder / "tiny", "DATASET_DIR": folder / "texts", "OUTPUT_DIR": folder / "output"}
+    given |= {"BATCH_SIZE": 4, "TRAIN_EPOCHS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "CHECKPOINT_STEPS": 5}
+    given |= {"LEARNING_RATE": 0.01, "SHARDING": "none", "RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1}
+    given |= {"LOCAL_WORLD_SIZE": 1, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 0}
+    environment = {name: str(value) for name, value in (given | values).items()}
+    done = subprocess.run([PYTHON, PROGRAM], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+def weights(folder: Path, files: dict[str, bytes]) -> Path:
+    """Make a directory of weights as Hugging Face lays it out, in several files."""
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def tensors(count: int = 4) -> bytes:
+    header = json.dumps({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(count)
+
+
+WHOLE = {"model-1.safetensors": tensors(), "model-2.safetensors": tensors()}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, "copy model-1.safetensors, model-2.safetensors again"),
+        ({"model-1.safetensors": tensors()}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors(3)}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors()[:20]}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
+        (WHOLE, "1 processes and sees 0 GPUs: set GPUS to what its node has"),
+    ],
+    ids=["none", "one", "half", "header", "empty", "whole"],
+)
+def test_refuses_weights_that_are_not_whole(files: dict[str, bytes], expected: str, tmp_path: Path) -> None:
+    assert expected in refusal(tmp_path, WEIGHTS_DIR=weights(tmp_path / "weights", files))
+
+
+def test_refuses_a_directory_without_weights(tmp_path: Path) -> None:
+    assert "has no config.json: copy them there, or set WEIGHTS_DIR" in refusal(tmp_path, WEIGHTS_DIR=tmp_path / "no")
+
+
+def test_refuses_fewer_texts_than_a_step_takes(tmp_path: Path) -> None:
+    said = refusal(tmp_path, BATCH_SIZE=16)
+    assert "are 12 rows of 32 tokens, and a step takes 16: bring more texts" in said
+
+
+@pytest.mark.parametrize(
+    ("was", "expected"),
+    [
+        ({"WORKERS x GPUS": "4"}, "WORKERS x GPUS 4, and not 1: set that again, or another RUN_NAME"),
+        ({"LORA_RANK": "8", "BATCH_SIZE": "2"}, "LORA_RANK 8, and not 4; BATCH_SIZE 2, and not 4"),
+    ],
+)
+def test_refuses_a_checkpoint_of_another_run(was: dict[str, str], expected: str, tmp_path: Path) -> None:
+    shape = {"WORKERS x GPUS": "1", "LORA_RANK": "4", "SHARDING": "none", "BATCH_SIZE": "4", "MAX_LENGTH": "32"}
+    folder = tmp_path / "output/checkpoints/step-10"
+    folder.mkdir(parents=True)
+    (folder / "shape.json").write_text(json.dumps(shape | was))
+    assert expected in refusal(tmp_path)

@@ -1,4 +1,4 @@
-"""Our controllers make the pods that the real ones make: those of mpi-operator, JobSet, Trainer and of Jobs."""
+"""Our controllers make the pods that the real ones make: those of mpi-operator, JobSet, Trainer, training-operator and of Jobs."""
 
 from __future__ import annotations
 
@@ -144,6 +144,21 @@ def test_pods_of_a_job_set_are_those_of_its_controller(
         assert list(missing(mine, other)) == []
     for other in [item, *services]:
         assert list(missing(other, cluster.read(other, namespace).expect_done())) == []
+
+
+def test_pods_of_a_torch_job_are_those_of_its_operator(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    package, use_case = first(lambda objects: bool(deploy.of_kind(objects, "PyTorchJob")))
+    namespace = cluster.create_namespace("restricted")
+    monkeypatch.setattr(controllers, "NAMESPACE", namespace)
+    objects = catalogue.set_objects(package, use_case)
+    (item,) = deploy.of_kind(objects, "PyTorchJob")
+    services, expected = controllers.torch_job(item)
+    apply(cluster, objects, namespace)
+    theirs = await_list(lambda: cluster.list("v1", "Pod", namespace), len(expected))
+    for mine, other in zip(expected, sorted(theirs, key=lambda pod: pod["metadata"]["name"]), strict=True):
+        assert list(missing(mine, other)) == []
+    for service in services:
+        assert list(missing(service, cluster.read(service, namespace).expect_done())) == []
 
 
 def roles(objects: list[Object]) -> list[Object]:

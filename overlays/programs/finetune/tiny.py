@@ -1,4 +1,4 @@
-"""A model of bytes, as small as can be, which train.py takes for WEIGHTS_DIR /tiny: to try a cluster without weights."""
+"""A model of bytes, as small as can be, which train.py takes for WEIGHTS_DIR /tiny: a cluster can be tried by it."""
 
 import json
 import types

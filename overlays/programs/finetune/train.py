@@ -193,9 +193,9 @@ def save(model):
 
 def main():
     """Train from where an interrupted run of the same name ended."""
-    check_gpus()
     if not TINY:
         check_weights()
+    check_gpus()
     device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
     torch.manual_seed(1)
     torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
