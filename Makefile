@@ -85,9 +85,9 @@ $(VENV): pyproject.toml
 	cd .torch/packages && apt-get download --quiet $$(apt-get install --no-install-recommends --simulate python3-torch | \
 	sed -n 's/^Inst \([^ ]*\).*/\1/p') && for file in *.deb; do dpkg -x "$$file" .. || exit; done
 	rm -r .torch/packages
-	sed -i 's/for s in Std:/for s in (Std.NONE, *Std):/' .torch/usr/lib/python3/dist-packages/torch/distributed/elastic/multiprocessing/api.py
-	libraries="$(CURDIR)/.torch/usr/lib" && libraries="$$libraries:$$(echo $$libraries/*-linux-gnu | tr ' ' :)" && \
-	libraries="$$libraries:$$(echo $(CURDIR)/.torch/usr/lib/*-linux-gnu/*las* $(CURDIR)/.torch/usr/lib/*-linux-gnu/lapack | tr ' ' :)" && \
+	sed -i 's/for s in Std:/for s in (Std.NONE, *Std):/' \
+	.torch/usr/lib/python3/dist-packages/torch/distributed/elastic/multiprocessing/api.py
+	libraries=$$(find "$(CURDIR)/.torch/usr/lib" -maxdepth 3 -name 'lib*.so.*' -printf '%h\n' | sort -u | paste -sd :) && \
 	printf '#!/bin/sh\nexport PYTHONPATH=%s LD_LIBRARY_PATH=%s\nexec /usr/bin/python3 "$$@"\n' \
 	"$(CURDIR)/.torch/usr/lib/python3/dist-packages" "$$libraries" >.torch/bin/python
 	chmod +x .torch/bin/python

@@ -1,4 +1,4 @@
-"""Our controllers make the pods that the real ones make: those of mpi-operator, JobSet, Trainer, training-operator and of Jobs."""
+"""Our controllers make the pods that the real ones make: mpi-operator, training-operator, JobSet, Trainer and Jobs'."""
 
 from __future__ import annotations
 
