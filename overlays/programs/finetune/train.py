@@ -25,13 +25,20 @@ RANK, LOCAL_RANK, PROCESSES, LOCAL_PROCESSES = (
     int(os.environ[name]) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
 )
 CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
-TINY = WEIGHTS_DIR.name == "tiny" and not WEIGHTS_DIR.exists()  # the model of tiny.py, on CPUs, too
+BUCKET = "trainingbucket" in os.environ  # in place of a storage: the paths of the run are below /tmp
+if BUCKET:
+    import bucket
+
+
+def is_tiny():
+    """Return whether to take the model of tiny.py, which has no weights and trains on CPUs, too."""
+    return WEIGHTS_DIR.name == "tiny" and not WEIGHTS_DIR.exists()
 
 
 def check_gpus():
     """Refuse to share a GPU, or to do without."""
     found = torch.cuda.device_count()
-    if found < LOCAL_PROCESSES and not (TINY and found == 0):
+    if found < LOCAL_PROCESSES and not (is_tiny() and found == 0):
         sys.exit(
             f"this pod has {LOCAL_PROCESSES} processes and sees {found} GPUs:"
             " set GPUS to what its node has, and IMAGE to one with CUDA"
@@ -63,7 +70,7 @@ def is_whole(file):
 
 def load():
     """Return the model, and what makes numbers of a text."""
-    if TINY:
+    if is_tiny():
         import tiny
 
         return tiny.Model(LORA_RANK), tiny.encode
@@ -142,7 +149,7 @@ def shape():
 
 def restore(model, optimizer, device):
     """Go on from the last checkpoint, and return its step."""
-    found = [(int(folder.name[5:]), folder) for folder in CHECKPOINTS_DIR.glob("step-*[0-9]")]
+    found = [(int(file.parent.name[5:]), file.parent) for file in CHECKPOINTS_DIR.glob("step-*/shape.json")]
     if not found:
         return 0
     step, folder = max(found)
@@ -159,17 +166,23 @@ def restore(model, optimizer, device):
 
 
 def keep(model, optimizer, step):
-    """Write a checkpoint. It has its name when it is whole; those before it go."""
+    """Write a checkpoint. It has its name, and in a bucket its shape, when it is whole; those before it go."""
     folder, unfinished = CHECKPOINTS_DIR / f"step-{step}", CHECKPOINTS_DIR / "unfinished"
     unfinished.mkdir(parents=True, exist_ok=True)
     if FSDP or RANK == 0:
         torch.save({"model": trained(model), "optimizer": optimizer.state_dict()}, unfinished / part())
+        if BUCKET:
+            bucket.store(unfinished / part(), folder / part())
     torch.distributed.barrier()
     if RANK == 0:
         (unfinished / "shape.json").write_text(json.dumps(shape()))
+        if BUCKET:
+            bucket.store(unfinished / "shape.json", folder / "shape.json")
         unfinished.rename(folder)
         for other in [other for other in CHECKPOINTS_DIR.glob("step-*") if other != folder]:
             shutil.rmtree(other)
+            if BUCKET:
+                bucket.remove(other)
 
 
 def save(model):
@@ -187,13 +200,22 @@ def save(model):
             shutil.rmtree(other, ignore_errors=True)
         model.save_pretrained(unfinished, state_dict=state)
         unfinished.rename(folder)
+        for file in folder.iterdir() if BUCKET else ():
+            bucket.store(file, file)
         print(f"wrote {folder}", flush=True)
     torch.distributed.barrier()
 
 
 def main():
     """Train from where an interrupted run of the same name ended."""
-    if not TINY:
+    if BUCKET:
+        for name, folder in (
+            ("datasetsbucket", WEIGHTS_DIR),
+            ("datasetsbucket", DATASET_DIR),
+            ("trainingbucket", CHECKPOINTS_DIR),
+        ):
+            bucket.fetch(name, folder)
+    if not is_tiny():
         check_weights()
     check_gpus()
     device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
