@@ -44,7 +44,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def set_objects(path: str, **values: object) -> list[Object]:
-    chosen = {"WEIGHTS_DIR": "/models/tiny", "GPUS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "LEARNING_RATE": "0.01"}
+    chosen = {"MODEL_PATH": "/models/tiny", "GPUS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "LEARNING_RATE": "0.01"}
     objects = catalogue.set_objects(PACKAGE, USE_CASES[path], **chosen | values)
     for item in objects:
         if "CHECKPOINT_STEPS" in item.get("data", {}):
@@ -174,7 +174,7 @@ def refusal(folder: Path, **values: object) -> str:
     """Return what the program says last of what it does not train with."""
     (folder / "texts").mkdir(exist_ok=True)
     (folder / "texts/a.jsonl").write_text('{"text": "%s"}\n' % ("a" * 400))
-    given = {"WEIGHTS_DIR": folder / "tiny", "DATASET_DIR": folder / "texts", "OUTPUT_DIR": folder / "output"}
+    given = {"MODEL_PATH": folder / "tiny", "DATASET_DIR": folder / "texts", "OUTPUT_DIR": folder / "output"}
     given |= {"BATCH_SIZE": 4, "TRAIN_EPOCHS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "CHECKPOINT_STEPS": 5}
     given |= {"LEARNING_RATE": 0.01, "SHARDING": "none", "RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1}
     given |= {"LOCAL_WORLD_SIZE": 1, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 0}
@@ -216,11 +216,11 @@ WHOLE = {"model-1.safetensors": tensors(), "model-2.safetensors": tensors()}
     ids=["none", "one", "half", "header", "empty", "whole"],
 )
 def test_refuses_weights_that_are_not_whole(files: dict[str, bytes], expected: str, tmp_path: Path) -> None:
-    assert expected in refusal(tmp_path, WEIGHTS_DIR=weights(tmp_path / "weights", files))
+    assert expected in refusal(tmp_path, MODEL_PATH=weights(tmp_path / "weights", files))
 
 
 def test_refuses_a_directory_without_weights(tmp_path: Path) -> None:
-    assert "has no config.json: copy them there, or set WEIGHTS_DIR" in refusal(tmp_path, WEIGHTS_DIR=tmp_path / "no")
+    assert "has no config.json: copy them there, or set MODEL_PATH" in refusal(tmp_path, MODEL_PATH=tmp_path / "no")
 
 
 def test_refuses_fewer_texts_than_a_step_takes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model of bytes, as small as can be, which train.py takes for WEIGHTS_DIR /tiny: a cluster can be tried by it."""
+"""A model of bytes, as small as can be, which train.py takes for MODEL_PATH /tiny: a cluster can be tried by it."""
 
 import json
 import types

@@ -1,6 +1,6 @@
 """Tunes a language model on texts: an adapter beside its weights (LoRA), or all of them. torchrun starts it.
 
-WEIGHTS_DIR is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets
+MODEL_PATH is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets
 checkpoints, and a run of the same name goes on from the last; in the end `adapter`, as PEFT lays it out, or `model`.
 """
 
@@ -13,8 +13,8 @@ import sys
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-WEIGHTS_DIR, DATASET_DIR, OUTPUT_DIR = (
-    pathlib.Path(os.environ[name]) for name in ("WEIGHTS_DIR", "DATASET_DIR", "OUTPUT_DIR")
+MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (
+    pathlib.Path(os.environ[name]) for name in ("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR")
 )
 BATCH_SIZE, TRAIN_EPOCHS, MAX_LENGTH, LORA_RANK, CHECKPOINT_STEPS = (
     int(os.environ[name]) for name in ("BATCH_SIZE", "TRAIN_EPOCHS", "MAX_LENGTH", "LORA_RANK", "CHECKPOINT_STEPS")
@@ -32,7 +32,7 @@ if BUCKET:
 
 def is_tiny():
     """Return whether to take the model of tiny.py, which has no weights and trains on CPUs, too."""
-    return WEIGHTS_DIR.name == "tiny" and not WEIGHTS_DIR.exists()
+    return MODEL_PATH.name == "tiny" and not MODEL_PATH.exists()
 
 
 def check_gpus():
@@ -47,13 +47,13 @@ def check_gpus():
 
 def check_weights():
     """Refuse weights that are not there, or not whole: a copy may have ended early."""
-    if not (WEIGHTS_DIR / "config.json").is_file():
-        sys.exit(f"no weights in {WEIGHTS_DIR}, which has no config.json: copy them there, or set WEIGHTS_DIR")
-    index = WEIGHTS_DIR / "model.safetensors.index.json"
+    if not (MODEL_PATH / "config.json").is_file():
+        sys.exit(f"no weights in {MODEL_PATH}, which has no config.json: copy them there, or set MODEL_PATH")
+    index = MODEL_PATH / "model.safetensors.index.json"
     names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
-    broken = sorted(name for name in names if not is_whole(WEIGHTS_DIR / name))
+    broken = sorted(name for name in names if not is_whole(MODEL_PATH / name))
     if broken:
-        sys.exit(f"{WEIGHTS_DIR}: files that are not there, or not whole: copy {', '.join(broken)} again")
+        sys.exit(f"{MODEL_PATH}: files that are not there, or not whole: copy {', '.join(broken)} again")
 
 
 def is_whole(file):
@@ -77,13 +77,13 @@ def load():
     import peft
     import transformers
 
-    tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS_DIR)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(MODEL_PATH)
     # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
     dtype = torch.bfloat16 if LORA_RANK else torch.float32
-    model = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS_DIR, dtype=dtype)
+    model = transformers.AutoModelForCausalLM.from_pretrained(MODEL_PATH, dtype=dtype)
     context = getattr(model.config, "max_position_embeddings", MAX_LENGTH)
     if context < MAX_LENGTH:
-        sys.exit(f"the context of {WEIGHTS_DIR} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
+        sys.exit(f"the context of {MODEL_PATH} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
     model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if LORA_RANK:
         config = peft.LoraConfig(
@@ -199,6 +199,10 @@ def save(model):
         for other in (folder, unfinished):
             shutil.rmtree(other, ignore_errors=True)
         model.save_pretrained(unfinished, state_dict=state)
+        if not LORA_RANK and not is_tiny():
+            import transformers
+
+            transformers.AutoTokenizer.from_pretrained(MODEL_PATH).save_pretrained(unfinished)
         unfinished.rename(folder)
         for file in folder.iterdir() if BUCKET else ():
             bucket.store(file, file)
@@ -210,7 +214,7 @@ def main():
     """Train from where an interrupted run of the same name ended."""
     if BUCKET:
         for name, folder in (
-            ("datasetsbucket", WEIGHTS_DIR),
+            ("datasetsbucket", MODEL_PATH),
             ("datasetsbucket", DATASET_DIR),
             ("trainingbucket", CHECKPOINTS_DIR),
         ):
