@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from real import free_port
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
@@ -170,16 +171,24 @@ def test_a_first_run_learns_with_nothing_set(new_cluster: NewCluster) -> None:
     assert "nvidia.com/gpu" not in limits
 
 
-def refusal(folder: Path, **values: object) -> str:
-    """Return what the program says last of what it does not train with."""
+def given(folder: Path, **values: object) -> dict[str, str]:
+    """Return the variables of a process that is alone, with texts to train on."""
     (folder / "texts").mkdir(exist_ok=True)
     (folder / "texts/a.jsonl").write_text('{"text": "%s"}\n' % ("a" * 400))
-    given = {"MODEL_PATH": folder / "tiny", "DATASET_DIR": folder / "texts", "OUTPUT_DIR": folder / "output"}
-    given |= {"BATCH_SIZE": 4, "TRAIN_EPOCHS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "CHECKPOINT_STEPS": 5}
-    given |= {"LEARNING_RATE": 0.01, "SHARDING": "none", "RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1}
-    given |= {"LOCAL_WORLD_SIZE": 1, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 0}
-    environment = {name: str(value) for name, value in (given | values).items()}
-    done = subprocess.run([PYTHON, PROGRAM], env=environment, capture_output=True, text=True, timeout=300)
+    found: dict[str, object] = {
+        "MODEL_PATH": folder / "tiny",
+        "DATASET_DIR": folder / "texts",
+        "OUTPUT_DIR": folder / "output",
+    }
+    found |= {"BATCH_SIZE": 4, "TRAIN_EPOCHS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "CHECKPOINT_STEPS": 5}
+    found |= {"LEARNING_RATE": 0.01, "SHARDING": "none", "RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1}
+    found |= {"LOCAL_WORLD_SIZE": 1, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 0}
+    return {name: str(value) for name, value in (found | values).items()}
+
+
+def refusal(folder: Path, **values: object) -> str:
+    """Return what the program says last of what it does not train with."""
+    done = subprocess.run([PYTHON, PROGRAM], env=given(folder, **values), capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, done.stderr
     return done.stderr.splitlines()[-1]
 
@@ -241,3 +250,81 @@ def test_refuses_a_checkpoint_of_another_run(was: dict[str, str], expected: str,
     folder.mkdir(parents=True)
     (folder / "shape.json").write_text(json.dumps(shape | was))
     assert expected in refusal(tmp_path)
+
+
+#: Starts the program where PyTorch knows FSDP, and transformers and PEFT are there, as far as it asks: each says what
+#: it was given. The model is that of tiny.py, on a CPU.
+STAND_INS = """
+import json, runpy, sys, types
+import torch
+
+def said(name, result=None):
+    def call(*words, **given):
+        shown = [type(word).__name__ if isinstance(word, torch.nn.Module) else str(word) for word in words]
+        print("called", json.dumps([name, shown, {key: str(value) for key, value in given.items()}]))
+        return result(*words) if result else None
+    return call
+
+def module(name, **members):
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(members)
+
+sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+import tiny
+
+torch.cuda.device_count = lambda: 1
+model = tiny.Model(4)
+model.config = types.SimpleNamespace(max_position_embeddings=64)
+model._no_split_modules = ["Linear"]
+model.gradient_checkpointing_enable = said("gradient_checkpointing_enable")
+class Tokenizer:
+    eos_token = "!"
+    save_pretrained = said("save_pretrained")
+    def __call__(self, text):
+        return {"input_ids": list(text.encode())}
+class Of:
+    def __init__(self, name, made):
+        self.from_pretrained = said(name, lambda *_: made)
+module("transformers", AutoTokenizer=Of("tokenizer", Tokenizer()), AutoModelForCausalLM=Of("model", model))
+module("peft", LoraConfig=said("LoraConfig"), get_peft_model=said("get_peft_model", lambda model, _: model))
+fully_shard = said("fully_shard", lambda module: module)
+module("torch.distributed.fsdp", fully_shard=fully_shard, MixedPrecisionPolicy=said("policy"))
+state_dict = {"StateDictOptions": said("options"), "get_model_state_dict": lambda model, options: model.state_dict()}
+module("torch.distributed.checkpoint.state_dict", **state_dict)
+module("torch.distributed.checkpoint", state_dict=sys.modules["torch.distributed.checkpoint.state_dict"])
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def called(folder: Path, **values: object) -> dict[str, list[tuple[list[str], dict[str, str]]]]:
+    """Return what the program asked of libraries that are not there, by their functions."""
+    weights(folder / "weights", WHOLE)
+    environment = given(folder, MODEL_PATH=folder / "weights", MASTER_PORT=free_port(), **values)
+    words = [PYTHON, "-c", STAND_INS, PROGRAM]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, list[tuple[list[str], dict[str, str]]]] = {}
+    for line in re.findall("^called (.*)$", done.stdout, re.M):
+        name, shown, named = json.loads(line)
+        found.setdefault(name, []).append((shown, named))
+    return found
+
+
+def test_an_adapter_is_asked_of_peft(tmp_path: Path) -> None:
+    found = called(tmp_path)
+    assert found["model"] == [([str(tmp_path / "weights")], {"dtype": "torch.bfloat16"})]
+    config = {"task_type": "CAUSAL_LM", "r": "4", "lora_alpha": "8", "lora_dropout": "0.05"}
+    assert found["LoraConfig"] == [([], {**config, "target_modules": "all-linear"})]
+    assert found["get_peft_model"] == [(["Model", "None"], {"autocast_adapter_dtype": "True"})]
+    assert "fully_shard" not in found
+    assert is_an_adapter(tmp_path / "output/adapter")
+
+
+def test_weights_are_shared_by_fsdp(tmp_path: Path) -> None:
+    found = called(tmp_path, SHARDING="fsdp", LORA_RANK=0)
+    assert found["model"] == [([str(tmp_path / "weights")], {"dtype": "torch.float32"})]
+    assert found["policy"] == [([], {"param_dtype": "torch.bfloat16", "reduce_dtype": "torch.float32"})]
+    assert [shown for shown, _ in found["fully_shard"]] == [["Linear"]] * 3 + [["Model"]]
+    assert found["options"] == [([], {"full_state_dict": "True", "cpu_offload": "True"})]
+    assert found.keys() & {"LoraConfig", "get_peft_model"} == set()
+    assert (tmp_path / "output/model").is_dir()

@@ -12,7 +12,7 @@ from typing import Any
 Object = dict[str, Any]
 
 #: The containers that train, or measure, in pods that read the input data.
-COMPUTING = ("training", "mpi-worker", "node")
+COMPUTING = ("training", "mpi-worker", "node", "pytorch")
 #: The steps of workflows that read the input data.
 READING = ("preprocess", "train")
 
@@ -82,7 +82,7 @@ def steps(objects: list[Object]) -> Iterator[tuple[Object, Object]]:
 
 def _queue(objects: list[Object]) -> None:
     for item in objects:
-        if item["kind"] in ("Job", "MPIJob", "JobSet", "TrainJob", "LeaderWorkerSet"):
+        if item["kind"] in ("Job", "MPIJob", "JobSet", "TrainJob", "PyTorchJob", "LeaderWorkerSet"):
             item["metadata"].setdefault("labels", {})["kueue.x-k8s.io/queue-name"] = "default"
     for item in workflows(objects):
         item["spec"]["podMetadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "default"
@@ -162,7 +162,7 @@ def _environment(objects: list[Object]) -> None:
                 {"name": "profile", "mountPath": "/home/user/.profile", "subPath": "profile"},
             ]
             found.metadata["annotations"]["profile"] = PROFILE
-        elif found.name in ("training", "node", "server", "mpi-launcher", "serving", "worker", "notebook"):
+        elif found.name in ("training", "node", "pytorch", "server", "mpi-launcher", "serving", "worker", "notebook"):
             found.container.setdefault("envFrom", []).append(VARIABLES)
     for _, step in steps(objects):
         if step["name"] != "publish":
@@ -170,9 +170,8 @@ def _environment(objects: list[Object]) -> None:
 
 
 def _debug(objects: list[Object]) -> None:
-    sleeping = [
-        found.container for found in templates(objects) if found.name in ("training", "node", "server", "mpi-launcher")
-    ]
+    names = ("training", "node", "pytorch", "server", "mpi-launcher")
+    sleeping = [found.container for found in templates(objects) if found.name in names]
     for container in sleeping + [step["container"] for _, step in steps(objects)]:
         container["command"] = ["sh", "-c", "sleep 3600"]
 

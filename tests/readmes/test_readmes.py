@@ -41,6 +41,8 @@ RELEASES = {
 }
 #: Kinds that the API server does not judge, and of whose pods no event says that it refused them.
 SILENT = {"JobSet", "LeaderWorkerSet", "TrainJob", "Workflow"}
+#: Kinds of whose pods events say it.
+OPERATED = {"MPIJob", "PyTorchJob"}
 #: Trainer's sources, of which its manifests are read.
 SOURCES = "https://github.com/kubeflow/trainer/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.
@@ -131,9 +133,9 @@ def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
             for _ in range(1 + ("TrainJob" in kinds)):  # which is applied twice
                 done = subprocess.run(apply, input=text, capture_output=True, text=True)
             if done.returncode == 0:
-                assert kinds & {*SILENT, "MPIJob"}, use_case.path
+                assert kinds & {*SILENT, *OPERATED}, use_case.path
                 assert all(kind in row for kind in kinds & {"JobSet"})
-                operated |= {item["metadata"]["name"] for item in objects if item["kind"] == "MPIJob"}
+                operated |= {item["metadata"]["name"] for item in objects if item["kind"] in OPERATED}
             else:
                 assert any(word in done.stderr for word in words), f"{use_case.path}: {done.stderr}"
     wait(lambda: sorted(operated - refused(cluster, world.namespace, words)))
