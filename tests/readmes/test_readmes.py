@@ -43,8 +43,8 @@ RELEASES = {
 SILENT = {"JobSet", "LeaderWorkerSet", "TrainJob", "Workflow"}
 #: Kinds of whose pods events say it.
 OPERATED = {"MPIJob", "PyTorchJob"}
-#: Trainer's sources, of which its manifests are read.
-SOURCES = "https://github.com/kubeflow/trainer/archive/refs/tags/v{}.tar.gz"
+#: Sources of Trainer and of the operator before it, of which their manifests are read.
+SOURCES = "https://github.com/kubeflow/{}/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.
 DATASETS = {
     "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz": "x_train.npy",
@@ -88,8 +88,9 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     for name, url in RELEASES.items():
         *_, version = re.findall(rf"/{name}(?:/v\d+)? (\S+)$", go_mod, re.MULTILINE)  # as the last line replaces it
         content[url.format(version)] = (releases_dir / f"{name}.yaml").read_bytes()
-    *_, version = re.findall(r"/trainer/v\d+ v(\S+)$", go_mod, re.MULTILINE)
-    content[SOURCES.format(version)] = archived(releases_dir / "trainer", f"trainer-{version}/manifests")
+    for name in ("trainer", "training-operator"):
+        *_, version = re.findall(rf"/{name}(?:/v\d+)? v(\S+)$", go_mod, re.MULTILINE)
+        content[SOURCES.format(name, version)] = archived(releases_dir / name, f"{name}-{version}/manifests")
     plane = tmp_path / "plane"
     brought: dict[str, set[str]] = {}
     with (

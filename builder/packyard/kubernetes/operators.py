@@ -108,10 +108,10 @@ OPERATORS = (
         image="training-operator",
         definitions=frozenset(f"{kind}.kubeflow.org" for kind in ("tfjobs", "pytorchjobs", "xgboostjobs", "jaxjobs")),
         oldest="1.8",
-        tested="",
+        tested="1.9.3",
         install=(
-            "kubectl apply --server-side -k "
-            "'github.com/kubeflow/training-operator.git/manifests/overlays/standalone?ref=v1.8.1'",
+            "wget -q -O - https://github.com/kubeflow/training-operator/archive/refs/tags/v1.9.3.tar.gz | tar -xz",
+            "kubectl apply --server-side -k training-operator-1.9.3/manifests/overlays/standalone",
         ),
     ),
     Operator(
