@@ -220,9 +220,10 @@ WHOLE = {"model-1.safetensors": tensors(), "model-2.safetensors": tensors()}
         (WHOLE | {"model-2.safetensors": tensors(3)}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": tensors()[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
+        (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),
         (WHOLE, "1 processes and sees 0 GPUs: set GPUS to what its node has"),
     ],
-    ids=["none", "one", "half", "header", "empty", "whole"],
+    ids=["none", "one", "half", "header", "empty", "index", "whole"],
 )
 def test_refuses_weights_that_are_not_whole(files: dict[str, bytes], expected: str, tmp_path: Path) -> None:
     assert expected in refusal(tmp_path, MODEL_PATH=weights(tmp_path / "weights", files))

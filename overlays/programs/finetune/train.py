@@ -4,6 +4,7 @@ MODEL_PATH is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are 
 checkpoints, and a run of the same name goes on from the last; in the end `adapter`, as PEFT lays it out, or `model`.
 """
 
+import datetime
 import json
 import os
 import pathlib
@@ -50,7 +51,10 @@ def check_weights():
     if not (MODEL_PATH / "config.json").is_file():
         sys.exit(f"no weights in {MODEL_PATH}, which has no config.json: copy them there, or set MODEL_PATH")
     index = MODEL_PATH / "model.safetensors.index.json"
-    names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
+    try:
+        names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
+    except (ValueError, LookupError):
+        names = {index.name}
     broken = sorted(name for name in names if not is_whole(MODEL_PATH / name))
     if broken:
         sys.exit(f"{MODEL_PATH}: files that are not there, or not whole: copy {', '.join(broken)} again")
@@ -62,9 +66,9 @@ def is_whole(file):
         with file.open("rb") as data:
             length = int.from_bytes(data.read(8), "little")
             header = json.loads(data.read(length)) if length < 1 << 30 else {}
-    except (OSError, ValueError):
+        ends = [each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
-    ends = [each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"]
     return bool(ends) and file.stat().st_size == 8 + length + max(ends)
 
 
@@ -100,7 +104,8 @@ def distribute(model, device):
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
     options = {"mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)}
-    for layer in [layer for layer in model.modules() if type(layer).__name__ in model._no_split_modules]:
+    split = getattr(model, "_no_split_modules", None) or ()
+    for layer in [layer for layer in model.modules() if type(layer).__name__ in split]:
         fully_shard(layer, **options)
     return fully_shard(model, **options)
 
@@ -224,7 +229,8 @@ def main():
     check_gpus()
     device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
     torch.manual_seed(1)
-    torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    patience = datetime.timedelta(minutes=30)  # while the first saves what all have trained
+    torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=patience)
     if device.type == "cuda":
         torch.cuda.set_device(device)
     model, encode = load()
