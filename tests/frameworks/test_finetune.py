@@ -7,11 +7,12 @@ tests of arguments and manifests do.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from real import free_port
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
-from workload.objects import Object
+from workload.objects import Object, Objects
 from workload.pod import Pod
 
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
@@ -35,13 +36,15 @@ MULTI_NODE = [JOB_SET, "multi-node-train-job/user-allocated-pvc", TORCH_JOB]
 
 PROGRAM = CATALOGUE.root_dir / "overlays/programs/finetune/train.py"
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-torch")
+pytestmark = [pytest.mark.skipif(not PYTHON, reason="run by make test-torch"), pytest.mark.usefixtures("namespaces")]
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def patience() -> Iterator[None]:
     """PyTorch alone takes seconds to start, and a rendezvous half a minute to notice a loss."""
-    monkeypatch.setattr("workload.pod.PATIENCE", 300.0)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("workload.pod.PATIENCE", 300.0)
+        yield
 
 
 def set_objects(path: str, **values: object) -> list[Object]:
@@ -60,11 +63,35 @@ class Run:
         self.cluster, self.objects = cluster, objects
         cluster.objects.apply(objects)
         install(cluster)
-        self.pods = [cluster.start(pod) for item in deploy.jobs_of(cluster, objects) for pod in controllers.job(item)]
+        self.pods = self.start()
         for item in deploy.of_kind(objects, "PyTorchJob"):
             services, described = controllers.torch_job(item)
             cluster.objects.apply(services)
             self.pods += [cluster.start(pod) for pod in described]
+
+    def start(self, restarts: int = 0) -> list[Pod]:
+        """Start the pods of Jobs, and of those that a JobSet makes at first or after so many restarts."""
+        jobs = deploy.jobs_of(self.cluster, self.objects, restarts)
+        return [self.cluster.start(pod) for item in jobs for pod in controllers.job(item)]
+
+    def go_on(self) -> None:
+        """Do after a loss what controllers do: a Job, or a JobSet, puts other pods in the place of all.
+
+        A PyTorchJob keeps its pods: the kubelet starts what has failed.
+        """
+        if deploy.of_kind(self.objects, "PyTorchJob"):
+            deploy.wait_until(self.have_succeeded, self.pods, seconds=300)
+            return
+        for pod in self.pods:
+            pod.kill()
+        self.pods = self.start(restarts=1)
+
+    def have_succeeded(self) -> bool:
+        """Whether all pods have; those that failed are started again."""
+        failed = [pod for pod in self.pods if pod.has_ended and pod.wait()]
+        for pod in failed:
+            self.cluster.restart(pod)
+        return all(pod.has_ended for pod in self.pods)
 
     @property
     def results(self) -> Path:
@@ -75,12 +102,11 @@ class Run:
     def log(self) -> str:
         return "".join(pod.log for pod in self.pods)
 
-    def start_again(self) -> list[Pod]:
-        """Put another pod in the place of each, as a JobSet does when one failed, whatever the others do."""
-        for pod in self.pods:
-            pod.kill()
-        later = deploy.jobs_of(self.cluster, self.objects, restarts=1)
-        return [deploy.start_again(self.cluster, later, pod) for pod in self.pods]
+    @property
+    def later_log(self) -> tuple[int, str]:
+        """The step that the run went on from, and what it said since."""
+        ((step, text),) = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)
+        return int(step), text
 
 
 def install(cluster: Cluster) -> None:
@@ -89,7 +115,7 @@ def install(cluster: Cluster) -> None:
         cluster.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {PYTHON}{words} "$@"\n'.encode())
 
 
-def store_texts(cluster: Cluster, count: int = 200) -> None:
+def store_texts(cluster: Cluster, count: int = 1000) -> None:
     """Put texts where the storage has its data."""
     folder = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "datasets/texts"
     folder.mkdir(parents=True)
@@ -111,55 +137,48 @@ def is_an_adapter(folder: Path) -> bool:
     return bool(config["peft_type"] == "LORA") and len(data) == 8 + length + max(ends)
 
 
-def test_processes_of_one_pod_train_together_and_leave_an_adapter(new_cluster: NewCluster) -> None:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
+    """The losses of two processes in one pod that go on until they end."""
+    with Cluster(tmp_path_factory.mktemp("undisturbed") / "cluster", Objects([])) as cluster:
+        store_texts(cluster)
+        run = Run(cluster, set_objects(SINGLE_NODE, GPUS=2))
+        assert run.pods[0].wait() == 0, run.log
+        assert is_an_adapter(run.results / "single-node/output/adapter")
+        return losses(run.log)
+
+
+def test_processes_of_one_pod_learn(undisturbed: dict[int, float]) -> None:
+    assert len(undisturbed) == max(undisturbed) > 100
+    assert undisturbed[1] > 5 > 3 > undisturbed[max(undisturbed)]
+
+
+@pytest.mark.parametrize("path", MULTI_NODE)
+def test_workers_train_as_one_pod_does(path: str, new_cluster: NewCluster, undisturbed: dict[int, float]) -> None:
+    """Each has a part of every batch: as many processes in one pod have the same losses."""
     cluster = new_cluster([])
     store_texts(cluster)
-    run = Run(cluster, set_objects(SINGLE_NODE, GPUS=2))
-    assert run.pods[0].wait() == 0, run.log
-    found = losses(run.log)
-    assert found[1] > 5 > 3 > found[max(found)]
-    assert is_an_adapter(run.results / "single-node/output/adapter")
-
-
-@pytest.mark.parametrize("path", MULTI_NODE)
-def test_workers_train_as_one_pod_does(path: str, new_cluster: NewCluster) -> None:
-    """Each has a part of every batch: as many processes in one pod have the same losses."""
-    found = []
-    for each, values in ((path, {}), (SINGLE_NODE, {"GPUS": 2})):
-        cluster = new_cluster([])
-        store_texts(cluster)
-        run = Run(cluster, set_objects(each, **values))
-        assert {pod.wait() for pod in run.pods} == {0}, run.log
-        found.append(losses(run.log))
-    assert len(found[0]) > 20
-    assert found[0] == found[1]
-
-
-def ends_well(cluster: Cluster, pod: Pod) -> bool:
-    """Whether a pod has succeeded; one that failed is started again, as its kubelet does."""
-    if pod.has_ended and pod.wait():
-        cluster.restart(pod)
-    return pod.has_ended
-
-
-@pytest.mark.parametrize("lost", [0, 1])
-@pytest.mark.parametrize("path", MULTI_NODE)
-def test_a_lost_worker_is_replaced_and_all_go_on_from_the_last_checkpoint(
-    path: str, lost: int, new_cluster: NewCluster
-) -> None:
-    cluster = new_cluster([])
-    store_texts(cluster, 1000)
     run = Run(cluster, set_objects(path))
+    assert {pod.wait() for pod in run.pods} == {0}, run.log
+    assert losses(run.log) == undisturbed
+
+
+@pytest.mark.parametrize(("path", "lost"), [(SINGLE_NODE, 0), *itertools.product(MULTI_NODE, (0, 1))])
+def test_a_killed_run_goes_on_from_its_last_checkpoint_as_if_nothing_had_been(
+    path: str, lost: int, new_cluster: NewCluster, undisturbed: dict[int, float]
+) -> None:
+    """No step before the checkpoint is done again, and those after it have the losses of a run that was left alone."""
+    cluster = new_cluster([])
+    store_texts(cluster)
+    run = Run(cluster, set_objects(path, GPUS=2 if path == SINGLE_NODE else 1))
     deploy.wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=120)
     run.pods[lost].kill()
-    again = run.pods if path == TORCH_JOB else run.start_again()
-    if path == TORCH_JOB:
-        deploy.wait_until(lambda: all(ends_well(cluster, pod) for pod in again), again, seconds=300)
-    assert {pod.wait() for pod in again} == {0}, "".join(pod.log for pod in again)
-    log = "".join(pod.log for pod in again)
-    (start,) = map(int, re.findall(r"^going on after step (\d+)$", log, re.M))
-    assert start >= 10
-    assert start + 1 in losses(log)
+    done = max(losses(run.log))
+    run.go_on()
+    assert {pod.wait() for pod in run.pods} == {0}, run.log
+    start, said = run.later_log
+    assert done - 5 <= start <= done < len(undisturbed)
+    assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
 
 def test_a_first_run_learns_with_nothing_set(new_cluster: NewCluster) -> None:
@@ -220,10 +239,11 @@ WHOLE = {"model-1.safetensors": tensors(), "model-2.safetensors": tensors()}
         (WHOLE | {"model-2.safetensors": tensors(3)}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": tensors()[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
+        (WHOLE | {"config.json": b'{"hidden'}, "config.json is not whole: copy it again"),
         (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),
         (WHOLE, "1 processes and sees 0 GPUs: set GPUS to what its node has"),
     ],
-    ids=["none", "one", "half", "header", "empty", "index", "whole"],
+    ids=["none", "one", "half", "header", "empty", "config", "index", "whole"],
 )
 def test_refuses_weights_that_are_not_whole(files: dict[str, bytes], expected: str, tmp_path: Path) -> None:
     assert expected in refusal(tmp_path, MODEL_PATH=weights(tmp_path / "weights", files))
@@ -233,9 +253,56 @@ def test_refuses_a_directory_without_weights(tmp_path: Path) -> None:
     assert "has no config.json: copy them there, or set MODEL_PATH" in refusal(tmp_path, MODEL_PATH=tmp_path / "no")
 
 
+@pytest.mark.parametrize(
+    "config", ['{"max_position_embeddings": 31}', '{"text_config": {"max_position_embeddings": 31}}']
+)
+def test_refuses_a_context_that_the_model_has_not(config: str, tmp_path: Path) -> None:
+    folder = weights(tmp_path / "weights", WHOLE | {"config.json": config.encode()})
+    assert "is 31 tokens: lower MAX_LENGTH from 32" in refusal(tmp_path, MODEL_PATH=folder)
+    assert "GPUs" in refusal(tmp_path, MODEL_PATH=folder, MAX_LENGTH=31)  # the context is not what is wrong now
+
+
 def test_refuses_fewer_texts_than_a_step_takes(tmp_path: Path) -> None:
     said = refusal(tmp_path, BATCH_SIZE=16)
     assert "are 12 rows of 32 tokens, and a step takes 16: bring more texts" in said
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (None, "*.jsonl are 0 rows of 32 tokens, and a step takes 4: bring more texts, set DATASET_DIR"),
+        (b"", "*.jsonl are 0 rows of 32 tokens"),
+        (b'{"text": "a"}\n{"text": "', '.jsonl:2: each line is {"text": "..."}: JSONDecodeError'),
+        (b'{"prompt": "a"}', '.jsonl:1: each line is {"text": "..."}: KeyError'),
+        (b'{"text": "\xff"}', '.jsonl:1: each line is {"text": "..."}: UnicodeDecodeError'),
+        (b'["a"]', '.jsonl:1: each line is {"text": "..."}: TypeError'),
+    ],
+    ids=["absent", "empty", "half", "other", "encoding", "list"],
+)
+def test_refuses_texts_that_it_cannot_read(texts: bytes | None, expected: str, tmp_path: Path) -> None:
+    folder = tmp_path / "others"
+    if texts is not None:
+        folder.mkdir()
+        (folder / "b.jsonl").write_bytes(texts)
+    assert expected in refusal(tmp_path, DATASET_DIR=folder)
+
+
+def test_says_so_when_the_storage_is_full_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    script = """
+        mount -t tmpfs -o size=2m tmpfs "$OUTPUT_DIR"
+        head -c $((2 * 1024 * 1024 - 24000)) /dev/zero >"$OUTPUT_DIR/others"
+        "$@" && exit
+        rm "$OUTPUT_DIR/others"
+        exec "$@"
+    """
+    (tmp_path / "output").mkdir()
+    words = ["unshare", "--mount", "sh", "-c", script, "sh", PYTHON, PROGRAM]
+    environment = {**given(tmp_path, CHECKPOINT_STEPS=1, MASTER_PORT=free_port()), "PATH": os.environ["PATH"]}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "is full: make room, and the run goes on from its last checkpoint" in done.stderr.splitlines()[-1]
+    assert list(losses(done.stdout)) == [1, 2, 3]
+    assert re.findall(r"^going on after step (\d)", done.stdout, re.M) == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +342,6 @@ import tiny
 
 torch.cuda.device_count = lambda: 1
 model = tiny.Model(4)
-model.config = types.SimpleNamespace(max_position_embeddings=64)
 model._no_split_modules = ["Linear"]
 model.gradient_checkpointing_enable = said("gradient_checkpointing_enable")
 class Tokenizer:

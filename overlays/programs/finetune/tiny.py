@@ -30,7 +30,7 @@ class Model(torch.nn.Module):
 
     def save_pretrained(self, folder, state_dict):
         """Write files as PEFT does, or transformers where there is no adapter."""
-        folder.mkdir()
+        folder.mkdir(parents=True)
         if self.rank:
             config = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": self.rank, "lora_alpha": 2 * self.rank}
             config |= {"base_model_name_or_path": "tiny", "target_modules": ["next"]}

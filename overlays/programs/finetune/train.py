@@ -46,10 +46,17 @@ def check_gpus():
         )
 
 
-def check_weights():
-    """Refuse weights that are not there, or not whole: a copy may have ended early."""
-    if not (MODEL_PATH / "config.json").is_file():
+def check_model():
+    """Refuse weights that are not there, or not whole, as after a copy that ended early; and a context too long."""
+    try:
+        config = json.loads((MODEL_PATH / "config.json").read_text())
+    except OSError:
         sys.exit(f"no weights in {MODEL_PATH}, which has no config.json: copy them there, or set MODEL_PATH")
+    except ValueError:
+        sys.exit(f"{MODEL_PATH}/config.json is not whole: copy it again")
+    context = config.get("text_config", config).get("max_position_embeddings", MAX_LENGTH)
+    if context < MAX_LENGTH:
+        sys.exit(f"the context of {MODEL_PATH} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
     index = MODEL_PATH / "model.safetensors.index.json"
     try:
         names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
@@ -72,29 +79,37 @@ def is_whole(file):
     return bool(ends) and file.stat().st_size == 8 + length + max(ends)
 
 
-def load():
-    """Return the model, and what makes numbers of a text."""
+def load_encoder():
+    """Return what makes numbers of a text."""
     if is_tiny():
         import tiny
 
-        return tiny.Model(LORA_RANK), tiny.encode
-    import peft
+        return tiny.encode
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(MODEL_PATH)
+    return lambda text: tokenizer(text + tokenizer.eos_token)["input_ids"]
+
+
+def load_model():
+    if is_tiny():
+        import tiny
+
+        return tiny.Model(LORA_RANK)
+    import transformers
+
     # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
     dtype = torch.bfloat16 if LORA_RANK else torch.float32
     model = transformers.AutoModelForCausalLM.from_pretrained(MODEL_PATH, dtype=dtype)
-    context = getattr(model.config, "max_position_embeddings", MAX_LENGTH)
-    if context < MAX_LENGTH:
-        sys.exit(f"the context of {MODEL_PATH} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
     model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    if LORA_RANK:
-        config = peft.LoraConfig(
-            task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
-        )
-        model = peft.get_peft_model(model, config, autocast_adapter_dtype=not FSDP)
-    return model, lambda text: tokenizer(text + tokenizer.eos_token)["input_ids"]
+    if not LORA_RANK:
+        return model
+    import peft
+
+    config = peft.LoraConfig(
+        task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
+    )
+    return peft.get_peft_model(model, config, autocast_adapter_dtype=not FSDP)
 
 
 def distribute(model, device):
@@ -114,7 +129,7 @@ def read_blocks(encode):
     """Return the texts, one behind the other, as rows of MAX_LENGTH tokens."""
     tokens = []
     for file in sorted(DATASET_DIR.glob("*.jsonl")):
-        for number, line in enumerate(file.read_text().splitlines(), 1):
+        for number, line in enumerate(file.read_bytes().splitlines(), 1):
             try:
                 tokens += encode(json.loads(line)["text"])
             except (ValueError, KeyError, TypeError) as error:
@@ -166,7 +181,7 @@ def restore(model, optimizer, device):
     with torch.no_grad():
         for name, value in trained(model).items():
             value.copy_(state["model"][name])
-    optimizer.load_state_dict(state["optimizer"])
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state["optimizer"]})  # with today's LEARNING_RATE
     return step
 
 
@@ -175,7 +190,7 @@ def keep(model, optimizer, step):
     folder, unfinished = CHECKPOINTS_DIR / f"step-{step}", CHECKPOINTS_DIR / "unfinished"
     unfinished.mkdir(parents=True, exist_ok=True)
     if FSDP or RANK == 0:
-        torch.save({"model": trained(model), "optimizer": optimizer.state_dict()}, unfinished / part())
+        torch.save({"model": trained(model), "optimizer": optimizer.state_dict()["state"]}, unfinished / part())
         if BUCKET:
             bucket.store(unfinished / part(), folder / part())
     torch.distributed.barrier()
@@ -183,6 +198,7 @@ def keep(model, optimizer, step):
         (unfinished / "shape.json").write_text(json.dumps(shape()))
         if BUCKET:
             bucket.store(unfinished / "shape.json", folder / "shape.json")
+        shutil.rmtree(folder, ignore_errors=True)  # a part without a shape, which a bucket may have
         unfinished.rename(folder)
         for other in [other for other in CHECKPOINTS_DIR.glob("step-*") if other != folder]:
             shutil.rmtree(other)
@@ -225,7 +241,7 @@ def main():
         ):
             bucket.fetch(name, folder)
     if not is_tiny():
-        check_weights()
+        check_model()
     check_gpus()
     device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
     torch.manual_seed(1)
@@ -233,14 +249,14 @@ def main():
     torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=patience)
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    model, encode = load()
-    model = distribute(model, device)
+    blocks = read_blocks(load_encoder())
+    model = distribute(load_model(), device)
     optimizer = torch.optim.AdamW(trained(model).values(), LEARNING_RATE)
     start = restore(model, optimizer, device)
     if start and RANK == 0:
         print(f"going on after step {start}", flush=True)
     model.train()
-    for step, steps, batch in batches(read_blocks(encode), start):
+    for step, steps, batch in batches(blocks, start):
         batch = batch.to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             loss = model(input_ids=batch, labels=batch).loss
@@ -260,3 +276,9 @@ if __name__ == "__main__":
         main()
     except torch.cuda.OutOfMemoryError as error:
         sys.exit(f"{error}\nthe GPU is too small: lower BATCH_SIZE or MAX_LENGTH, or set SHARDING to fsdp")
+    except Exception as error:
+        if not OUTPUT_DIR.is_dir() or shutil.disk_usage(OUTPUT_DIR).free > 1 << 20:
+            raise
+        said = f"the storage of {OUTPUT_DIR} is full: make room, and the run goes on from its last checkpoint"
+        print(f"{error!r}\n{said}", file=sys.stderr, flush=True)
+        os._exit(1)  # else PyTorch aborts when it closes the file that it could not write
