@@ -117,7 +117,7 @@ def install(cluster: Cluster) -> None:
 
 def store_texts(cluster: Cluster, count: int = 1000) -> None:
     """Put texts where the storage has its data."""
-    folder = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "datasets/texts"
+    folder = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "texts"
     folder.mkdir(parents=True)
     lines = [json.dumps({"text": f"The quick brown fox number {number} jumps."}) for number in range(count)]
     (folder / "texts.jsonl").write_text("\n".join(lines) + "\n")
