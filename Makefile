@@ -78,7 +78,7 @@ $(VENV): pyproject.toml
 	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
-# Debian's PyTorch and what it needs, unpacked and not installed. Its torchrun was written for an older Python, whose iteration
+# Debian's PyTorch and what it needs, unpacked and not installed; pyarrow, which Debian has not. Its torchrun was written for an older Python, whose iteration
 # over flags began with zero.
 .torch/.installed:
 	rm -rf .torch && mkdir -p .torch/bin .torch/packages
@@ -91,7 +91,9 @@ $(VENV): pyproject.toml
 	printf '#!/bin/sh\nexport PYTHONPATH=%s LD_LIBRARY_PATH=%s\nexec /usr/bin/python3 "$$@"\n' \
 	"$(CURDIR)/.torch/usr/lib/python3/dist-packages" "$$libraries" >.torch/bin/python
 	chmod +x .torch/bin/python
-	.torch/bin/python -c 'import torch'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .torch/usr/lib/python3/dist-packages \
+	--only-binary :all: --python-version "$$(.torch/bin/python -c 'import platform; print(platform.python_version())')" pyarrow==19.0.1
+	.torch/bin/python -c 'import pyarrow.fs, torch'
 	touch $@
 
 # What releases of kustomize set at link time; `version` prints it.

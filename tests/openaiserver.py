@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 #: Arguments with a value, of which the server knows what it is for; another one is refused, as vLLM would.
 _FLAGS = {
@@ -113,11 +115,30 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def load_adapter(folder: Path, longest: int) -> None:
+    """Read an adapter in PEFT's layout as vLLM does; one that it cannot serve fails."""
+    config = json.loads((folder / "adapter_config.json").read_text())
+    assert (config["peft_type"], config["r"] <= longest) == ("LORA", True), config
+    data = (folder / "adapter_model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    tensors = {name: each for name, each in json.loads(data[8 : 8 + length]).items() if name != "__metadata__"}
+    assert max(each["data_offsets"][1] for each in tensors.values()) == len(data) - 8 - length
+    sides: dict[str, str] = {}
+    for name, each in sorted(tensors.items()):
+        found = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])\.weight", name)
+        assert found, name
+        assert each["shape"]["AB".index(found[2])] == config["r"], each
+        sides[found[1]] = sides.get(found[1], "") + found[2]
+    assert set(sides.values()) == {"AB"}, sides
+
+
 def main() -> None:
     """Be the program vllm of an image: load for LOAD_SECONDS, then serve."""
     words = ["vllm", *sys.argv[1:]]
     print(*words, flush=True)
-    parse(words)
+    flags = parse(words)
+    if flags.lora_modules:
+        load_adapter(Path(flags.lora_modules.partition("=")[2]), flags.max_lora_rank)
     time.sleep(float(os.environ.get("LOAD_SECONDS", "0")))
     OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
 

@@ -69,6 +69,11 @@ class Directory:
         """Return the directory as ``packyard set`` leaves it."""
         return replace(self, files={**self.files, **self.plan(values).files}) if values else self
 
+    def set_options(self, values: Mapping[str, str]) -> Directory:
+        """Return the directory beside options as ``packyard set`` leaves them."""
+        planned = _plan(_package_files(self.options_files), values)
+        return replace(self, options_files={**self.options_files, **planned.files})
+
     def plan(self, values: Mapping[str, str]) -> Plan:
         return _plan(self._package_files, values)
 

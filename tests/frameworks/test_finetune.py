@@ -7,6 +7,7 @@ tests of arguments and manifests do.
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
@@ -17,19 +18,22 @@ from pathlib import Path
 
 import pytest
 
-from real import free_port
+import openaiserver
+from real import free_port, pinned_program
+from served import Served
 from usecases import CATALOGUE, PACKAGES
-from workload import catalogue, controllers, deploy
+from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
+from workload.models import MODEL, tensors
 from workload.objects import Object, Objects
 from workload.pod import Pod
 
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
 NewCluster = Callable[[list[Object]], Cluster]
 
-(PACKAGE,) = [item for item in PACKAGES if item.name == "llm-finetune"]
-USE_CASES = {item.path: item for item in PACKAGE.use_cases}
+USE_CASES = {f"{item.name}/{each.path}": (item, each) for item in PACKAGES for each in item.use_cases}
 SINGLE_NODE = "single-node/user-allocated-pvc"
+BUCKET = "single-node-bucket/object-storage"
 JOB_SET = "multi-node-job-set/user-allocated-pvc"
 TORCH_JOB = "multi-node-torch-job/user-allocated-pvc"
 MULTI_NODE = [JOB_SET, "multi-node-train-job/user-allocated-pvc", TORCH_JOB]
@@ -49,7 +53,7 @@ def patience() -> Iterator[None]:
 
 def set_objects(path: str, **values: object) -> list[Object]:
     chosen = {"MODEL_PATH": "/models/tiny", "GPUS": 1, "MAX_LENGTH": 32, "LORA_RANK": 4, "LEARNING_RATE": "0.01"}
-    objects = catalogue.set_objects(PACKAGE, USE_CASES[path], **chosen | values)
+    objects = catalogue.set_objects(*USE_CASES[f"llm-finetune/{path}"], **chosen | values)
     for item in objects:
         if "CHECKPOINT_STEPS" in item.get("data", {}):
             item["data"]["CHECKPOINT_STEPS"] = "5"
@@ -94,11 +98,6 @@ class Run:
         return all(pod.has_ended for pod in self.pods)
 
     @property
-    def results(self) -> Path:
-        """Where the storage has the results of all runs."""
-        return self.pods[0].volumes["storage"] / "nobody-here" / "llm-finetune"
-
-    @property
     def log(self) -> str:
         return "".join(pod.log for pod in self.pods)
 
@@ -117,7 +116,12 @@ def install(cluster: Cluster) -> None:
 
 def store_texts(cluster: Cluster, count: int = 1000) -> None:
     """Put texts where the storage has its data."""
-    folder = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "texts"
+    write_texts(
+        cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}}) / "texts", count
+    )
+
+
+def write_texts(folder: Path, count: int = 1000) -> None:
     folder.mkdir(parents=True)
     lines = [json.dumps({"text": f"The quick brown fox number {number} jumps."}) for number in range(count)]
     (folder / "texts.jsonl").write_text("\n".join(lines) + "\n")
@@ -128,15 +132,6 @@ def losses(text: str) -> dict[int, float]:
     return {int(step): float(loss) for step, loss in re.findall(r"^step (\d+) of \d+: loss ([0-9.]+)$", text, re.M)}
 
 
-def is_an_adapter(folder: Path) -> bool:
-    """Whether a directory is as PEFT lays it out, with whole tensors."""
-    config = json.loads((folder / "adapter_config.json").read_text())
-    data = (folder / "adapter_model.safetensors").read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    ends = [each["data_offsets"][1] for each in json.loads(data[8 : 8 + length]).values()]
-    return bool(config["peft_type"] == "LORA") and len(data) == 8 + length + max(ends)
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
     """The losses of two processes in one pod that go on until they end."""
@@ -144,7 +139,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
         store_texts(cluster)
         run = Run(cluster, set_objects(SINGLE_NODE, GPUS=2))
         assert run.pods[0].wait() == 0, run.log
-        assert is_an_adapter(run.results / "single-node/output/adapter")
         return losses(run.log)
 
 
@@ -181,8 +175,70 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint_as_if_nothing_had_been(
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
 
+def serve_adapter(cluster: Cluster, kustomize: Served, path: str) -> list[str]:
+    """Start a server of llm-serving with its option `adapter`, and return the models that it serves."""
+    serving = USE_CASES["llm-serving/one-gpu/user-allocated-pvc"]
+    objects = catalogue.with_option(kustomize, *serving, "adapter", ADAPTER_PATH=path)
+    cluster.objects.apply(objects)
+    cluster.put("/usr/local/bin/vllm", b"#!/usr/bin/python3\n" + Path(openaiserver.__file__).read_bytes())
+    (item,) = deploy.of_kind(objects, "Deployment")
+    zoo.store_files(cluster, item, "/data/models/qwen3-0.6b", MODEL)
+    (server,) = [cluster.start(pod) for pod in controllers.deployment(item)]
+    cluster.wait_ready(server)
+    listed = json.loads(cluster.run("curl", "--silent", f"http://{server.address}:8000/v1/models"))
+    return [each["id"] for each in listed["data"]]
+
+
+def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_cluster: NewCluster, served5: Served) -> None:
+    cluster = new_cluster([])
+    store_texts(cluster, 200)
+    run = Run(cluster, set_objects(SINGLE_NODE))
+    assert run.pods[0].wait() == 0, run.log
+    path = "/nobody-here/llm-finetune/single-node/output/adapter"
+    assert serve_adapter(cluster, served5, path) == ["llm", "tuned"]
+
+
+def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
+    new_cluster: NewCluster, served5: Served, undisturbed: dict[int, float]
+) -> None:
+    cluster = new_cluster([])
+    buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
+    write_texts(buckets / "datasets/texts")
+    (buckets / "results").mkdir()
+    words = ("--access", "secret", "--secret", "secret", "--port", "10.0.0.1:7070", "--quiet", "posix", buckets)
+    cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=buckets)
+    places = {"datasetsbucket": "datasets", "trainingbucket": "results", "endpoint_url": url}
+    run = Run(cluster, [*set_objects(BUCKET, GPUS=2, **places), keys("s3-credentials")])
+    deploy.wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=120)
+    run.pods[0].kill()
+    left = buckets / "results/nobody-here/llm-finetune/bucket/output/checkpoints/step-145/part-0.pt"
+    left.parent.mkdir()
+    left.write_bytes(b"not a whole checkpoint: it has no shape")
+    run.go_on()
+    assert run.pods[0].wait() == 0, run.log
+    start, said = run.later_log
+    assert start >= 10
+    assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
+
+    results = "results/nobody-here/llm-finetune/bucket/output"
+    assert [file.name for file in (buckets / results / "checkpoints").iterdir()] == ["step-145"]
+    values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned", "S3_ENDPOINT": url}
+    staging = catalogue.set_objects(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
+    cluster.objects.apply([*staging, keys("model-credentials")])
+    (copying,) = [cluster.start(pod) for item in deploy.of_kind(staging, "Job") for pod in controllers.job(item)]
+    assert copying.wait() == 0, copying.log
+    assert serve_adapter(cluster, served5, "/adapters/tuned") == ["llm", "tuned"]
+
+
+def keys(name: str) -> Object:
+    """Return the Secret of that name with the keys of the buckets, as all programs call them."""
+    names = ("aws_access_key_id", "aws_secret_access_key")
+    data = dict.fromkeys((*names, *map(str.upper, names)), base64.b64encode(b"secret").decode())
+    return {"kind": "Secret", "metadata": {"name": name}, "data": data}
+
+
 def test_a_first_run_learns_with_nothing_set(new_cluster: NewCluster) -> None:
-    run = Run(new_cluster([]), catalogue.set_objects(PACKAGE, USE_CASES["first-run/none"]))
+    run = Run(new_cluster([]), catalogue.set_objects(*USE_CASES["llm-finetune/first-run/none"]))
     assert run.pods[0].wait() == 0, run.log
     found = losses(run.log)
     assert found[max(found)] < found[1] / 2
@@ -223,21 +279,16 @@ def weights(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def tensors(count: int = 4) -> bytes:
-    header = json.dumps({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}).encode()
-    return len(header).to_bytes(8, "little") + header + bytes(count)
-
-
-WHOLE = {"model-1.safetensors": tensors(), "model-2.safetensors": tensors()}
+WHOLE = {"model-1.safetensors": tensors(4), "model-2.safetensors": tensors(4)}
 
 
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
         ({}, "copy model-1.safetensors, model-2.safetensors again"),
-        ({"model-1.safetensors": tensors()}, "copy model-2.safetensors again"),
-        (WHOLE | {"model-2.safetensors": tensors(3)}, "copy model-2.safetensors again"),
-        (WHOLE | {"model-2.safetensors": tensors()[:20]}, "copy model-2.safetensors again"),
+        ({"model-1.safetensors": tensors(4)}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors(4)[:-1]}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors(4)[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
         (WHOLE | {"config.json": b'{"hidden'}, "config.json is not whole: copy it again"),
         (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),
@@ -384,7 +435,7 @@ def test_an_adapter_is_asked_of_peft(tmp_path: Path) -> None:
     assert found["LoraConfig"] == [([], {**config, "target_modules": "all-linear"})]
     assert found["get_peft_model"] == [(["Model", "None"], {"autocast_adapter_dtype": "True"})]
     assert "fully_shard" not in found
-    assert is_an_adapter(tmp_path / "output/adapter")
+    openaiserver.load_adapter(tmp_path / "output/adapter", longest=4)
 
 
 def test_weights_are_shared_by_fsdp(tmp_path: Path) -> None:

@@ -89,9 +89,10 @@ def with_others(package: Package, use_case: UseCase) -> list[Object]:
     return set_objects(package, use_case, **_OTHERS)
 
 
-def with_option(kustomize: Served, package: Package, use_case: UseCase, option: str) -> list[Object]:
-    """Return the objects of a use case to which a user added an option by kustomize, as it is shipped."""
-    return with_made(_set(package, use_case, {}).build(kustomize, NAMESPACE, [option]))
+def with_option(kustomize: Served, package: Package, use_case: UseCase, option: str, **values: str) -> list[Object]:
+    """Return the objects of a use case to which a user added an option by kustomize, with these of its values."""
+    directory = _set(package, use_case, {})
+    return with_made((directory.set_options(values) if values else directory).build(kustomize, NAMESPACE, [option]))
 
 
 def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 
 _CONFIG = {
     "num_attention_heads": 16,
@@ -15,11 +17,25 @@ _CONFIG = {
 
 def tensors(size: int) -> bytes:
     """Return a file of safetensors with one tensor of so many bytes."""
-    header = json.dumps({"__metadata__": {}, "w": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
-    return len(header).to_bytes(8, "little") + header + bytes(size)
+    return named_tensors({"w": [size]})
 
 
+def named_tensors(shapes: Mapping[str, Sequence[int]]) -> bytes:
+    """Return a file of safetensors with tensors of bytes, all 0."""
+    header: dict[str, object] = {"__metadata__": {}}
+    end = 0
+    for name, shape in shapes.items():
+        offsets = [end, end := end + math.prod(shape)]
+        header[name] = {"dtype": "U8", "shape": shape, "data_offsets": offsets}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(end)
+
+
+_LAYER = "base_model.model.model.layers.0.self_attn.q_proj"
 #: Its files by their names.
 MODEL = {"config.json": json.dumps(_CONFIG).encode(), "model.safetensors": tensors(1000)}
 #: An adapter of it in PEFT's layout.
-ADAPTER = {"adapter_config.json": b'{"peft_type": "LORA", "r": 8}', "adapter_model.safetensors": tensors(100)}
+ADAPTER = {
+    "adapter_config.json": b'{"peft_type": "LORA", "r": 8}',
+    "adapter_model.safetensors": named_tensors({f"{_LAYER}.lora_A.weight": [8, 4], f"{_LAYER}.lora_B.weight": [4, 8]}),
+}

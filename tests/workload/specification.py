@@ -61,7 +61,7 @@ def _mount(mount: Object, pod: Pod, variables: Mapping[str, str]) -> dict[str, A
     return {
         "source": str((source / inner).resolve()),
         "target": mount["mountPath"],
-        "readOnly": mount.get("readOnly", False),
+        "readOnly": mount.get("readOnly", False) or volume.is_read_only(kinds[mount["name"]]),
     }
 
 

@@ -62,13 +62,18 @@ def may_resolve(kind: str, folder: Path) -> bool:
     return kind != "nfs" or bool(folder.stat().st_mode & stat.S_IXOTH)
 
 
+def is_read_only(kind: str) -> bool:
+    """Say whether a kubelet mounts what is of this kind for nobody to write to, whatever the mount says."""
+    return kind not in ("emptyDir", "ephemeral", *STORAGE)
+
+
 def share(pod: Object, kind: str, folder: Path) -> None:
     """Give a volume to the group of the pod's ``fsGroup``, unless it has it already and the pod minds only that."""
     context = pod["spec"].get("securityContext") or {}
     group = context.get("fsGroup")
     if group is None or kind in _FOREIGN:
         return
-    read_only = kind not in ("emptyDir", "ephemeral", *STORAGE)
+    read_only = is_read_only(kind)
     if context.get("fsGroupChangePolicy") == "OnRootMismatch" and _matches(folder, group, read_only):
         return
     for path in [*folder.rglob("*"), folder]:

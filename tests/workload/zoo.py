@@ -164,7 +164,8 @@ def store_copies(cluster: Cluster, jobs: Sequence[Object]) -> None:
 def store_data(cluster: Cluster, objects: Sequence[Object]) -> None:
     """Make the directories of the input data on every storage of some objects, where their environment says."""
     environments = [item["data"] for item in objects if item["kind"] == "ConfigMap" and "data" in item]
-    named = [each["DATASET_DIR"] for each in environments if each.get("DATASET_DIR", "").startswith("/data/")]
+    paths = [each.get(name, "") for each in environments for name in ("DATASET_DIR", "MODEL_PATH")]
+    named = [path for path in paths if path.startswith("/data/")]
     for each in _volumes(list(objects)):
         if each["name"] == "storage" and volume.source(each) in volume.STORAGE:
             for path in named:
