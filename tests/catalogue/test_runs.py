@@ -51,6 +51,7 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     apply(cluster, namespace, [moved(found, "any", namespace) for found in built])
     assert warnings(cluster, namespace) == []
     assert strays(cluster, namespace, objects) == []
+    assert passed_by(cluster, namespace, objects) == set()
     for item in objects:
         cluster.delete(item, namespace).expect_done()
     wait(lambda: [pod["metadata"]["name"] for pod in cluster.list("v1", "Pod", namespace)])
@@ -325,6 +326,16 @@ def strays(api: Api, namespace: str, objects: list[Object]) -> list[str]:
             if instances != {instance(item)}:
                 found.append(f"{item['kind']} {item['metadata']['name']} selects pods of {sorted(instances)}")
     return found
+
+
+def passed_by(api: Api, namespace: str, objects: list[Object]) -> set[str]:
+    """Return the runs with a queue that Kueue did not admit; one that has ended is not admitted any more."""
+    queued = [item for item in objects if _QUEUE in item["metadata"].get("labels", {}) and item["kind"] != "Workflow"]
+    workloads = api.list("kueue.x-k8s.io/v1beta2", "Workload", namespace)
+    seen = [item for item in workloads if condition(item, "Admitted") or condition(item, "Finished")]
+    owners = [item["metadata"]["ownerReferences"] for item in seen]
+    admitted = {(owner["kind"], owner["name"]) for found in owners for owner in found}
+    return {f"{kind} {name}" for kind, name in {(item["kind"], item["metadata"]["name"]) for item in queued} - admitted}
 
 
 def instance(item: Object) -> str:
