@@ -313,6 +313,12 @@ def test_refuses_a_context_that_the_model_has_not(config: str, tmp_path: Path) -
     assert "GPUs" in refusal(tmp_path, MODEL_PATH=folder, MAX_LENGTH=31)  # the context is not what is wrong now
 
 
+def test_a_context_that_a_model_stretches_is_not_too_long(tmp_path: Path) -> None:
+    config = b'{"max_position_embeddings": 16, "rope_scaling": {"factor": 2.0}}'
+    folder = weights(tmp_path / "weights", WHOLE | {"config.json": config})
+    assert "GPUs" in refusal(tmp_path, MODEL_PATH=folder)
+
+
 def test_refuses_fewer_texts_than_a_step_takes(tmp_path: Path) -> None:
     said = refusal(tmp_path, BATCH_SIZE=16)
     assert "are 12 rows of 32 tokens, and a step takes 16: bring more texts" in said

@@ -54,7 +54,9 @@ def check_model():
         sys.exit(f"no weights in {MODEL_PATH}, which has no config.json: copy them there, or set MODEL_PATH")
     except ValueError:
         sys.exit(f"{MODEL_PATH}/config.json is not whole: copy it again")
-    context = config.get("text_config", config).get("max_position_embeddings", MAX_LENGTH)
+    text = config.get("text_config", config)
+    factor = (text.get("rope_scaling") or {}).get("factor") or 1  # some stretch what they know
+    context = int((text.get("max_position_embeddings") or MAX_LENGTH) * factor)
     if context < MAX_LENGTH:
         sys.exit(f"the context of {MODEL_PATH} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
     index = MODEL_PATH / "model.safetensors.index.json"
@@ -152,11 +154,11 @@ def batches(blocks, start):
         yield step + 1, TRAIN_EPOCHS * steps, blocks[order[first : first + BATCH_SIZE]]
 
 
-def trained(model):
+def trained_weights(model):
     return {name: value for name, value in model.named_parameters() if value.requires_grad}
 
 
-def part():
+def part_name():
     """Return the file of a checkpoint that is this process's: with FSDP each has its own, else all have the same."""
     return f"part-{RANK if FSDP else 0}.pt"
 
@@ -167,32 +169,34 @@ def shape():
     return {"WORKERS x GPUS": str(PROCESSES), **{name: os.environ[name] for name in names}}
 
 
-def restore(model, optimizer, device):
-    """Go on from the last checkpoint, and return its step."""
+def find_checkpoint():
+    """Return the step of the last checkpoint, and its directory, if there is one; refuse one of another shape."""
     found = [(int(file.parent.name[5:]), file.parent) for file in CHECKPOINTS_DIR.glob("step-*/shape.json")]
-    if not found:
-        return 0
-    step, folder = max(found)
-    was = json.loads((folder / "shape.json").read_text())
+    step, folder = max(found, default=(0, None))
+    was = json.loads((folder / "shape.json").read_text()) if folder else shape()
     other = [f"{name} {was[name]}, and not {value}" for name, value in shape().items() if was[name] != value]
     if other:
         sys.exit(f"{folder} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over")
-    state = torch.load(folder / part(), map_location=device, weights_only=True)
+    return step, folder
+
+
+def read_checkpoint(folder, model, optimizer, device):
+    state = torch.load(folder / part_name(), map_location=device, weights_only=True)
     with torch.no_grad():
-        for name, value in trained(model).items():
+        for name, value in trained_weights(model).items():
             value.copy_(state["model"][name])
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state["optimizer"]})  # with today's LEARNING_RATE
-    return step
 
 
-def keep(model, optimizer, step):
+def write_checkpoint(model, optimizer, step):
     """Write a checkpoint. It has its name, and in a bucket its shape, when it is whole; those before it go."""
     folder, unfinished = CHECKPOINTS_DIR / f"step-{step}", CHECKPOINTS_DIR / "unfinished"
     unfinished.mkdir(parents=True, exist_ok=True)
     if FSDP or RANK == 0:
-        torch.save({"model": trained(model), "optimizer": optimizer.state_dict()["state"]}, unfinished / part())
+        state = {"model": trained_weights(model), "optimizer": optimizer.state_dict()["state"]}
+        torch.save(state, unfinished / part_name())
         if BUCKET:
-            bucket.store(unfinished / part(), folder / part())
+            bucket.store(unfinished / part_name(), folder / part_name())
     torch.distributed.barrier()
     if RANK == 0:
         (unfinished / "shape.json").write_text(json.dumps(shape()))
@@ -206,7 +210,7 @@ def keep(model, optimizer, step):
                 bucket.remove(other)
 
 
-def save(model):
+def write_result(model):
     """Write the adapter, or the model, for a server of models: whole, or not at all."""
     if FSDP:
         from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
@@ -243,6 +247,7 @@ def main():
     if not is_tiny():
         check_model()
     check_gpus()
+    start, checkpoint = find_checkpoint()
     device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
     torch.manual_seed(1)
     patience = datetime.timedelta(minutes=30)  # while the first saves what all have trained
@@ -251,24 +256,25 @@ def main():
         torch.cuda.set_device(device)
     blocks = read_blocks(load_encoder())
     model = distribute(load_model(), device)
-    optimizer = torch.optim.AdamW(trained(model).values(), LEARNING_RATE)
-    start = restore(model, optimizer, device)
-    if start and RANK == 0:
-        print(f"going on after step {start}", flush=True)
+    optimizer = torch.optim.AdamW(trained_weights(model).values(), LEARNING_RATE)
+    if checkpoint:
+        read_checkpoint(checkpoint, model, optimizer, device)
+        if RANK == 0:
+            print(f"going on after step {start}", flush=True)
     model.train()
     for step, steps, batch in batches(blocks, start):
         batch = batch.to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             loss = model(input_ids=batch, labels=batch).loss
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained(model).values(), 1.0)
+        torch.nn.utils.clip_grad_norm_(trained_weights(model).values(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
         if RANK == 0:
             print(f"step {step} of {steps}: loss {loss.item():.4f}", flush=True)
         if step % CHECKPOINT_STEPS == 0:
-            keep(model, optimizer, step)
-    save(model)
+            write_checkpoint(model, optimizer, step)
+    write_result(model)
 
 
 if __name__ == "__main__":
