@@ -177,7 +177,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint_as_if_nothing_had_been(
 
 def serve_adapter(cluster: Cluster, kustomize: Served, path: str) -> list[str]:
     """Start a server of llm-serving with its option `adapter`, and return the models that it serves."""
-    serving = USE_CASES["llm-serving/one-gpu/user-allocated-pvc"]
+    serving = USE_CASES["llm-serving/one-node/user-allocated-pvc"]
     objects = catalogue.with_option(kustomize, *serving, "adapter", ADAPTER_PATH=path)
     cluster.objects.apply(objects)
     cluster.put("/usr/local/bin/vllm", b"#!/usr/bin/python3\n" + Path(openaiserver.__file__).read_bytes())

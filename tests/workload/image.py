@@ -9,7 +9,7 @@ from workload import environment
 from workload.objects import Object, Objects
 
 #: What images have for Python, beside what comes with it.
-FRAMEWORKS = ("horovod", "keras", "numpy", "tensorflow", "torch")
+FRAMEWORKS = ("horovod", "keras", "numpy", "pyarrow", "tensorflow", "torch")
 
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
