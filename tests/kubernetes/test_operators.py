@@ -15,8 +15,7 @@ from packyard.source import workspace
 
 CATALOGUE = workspace.read(real.REPOSITORY)
 #: Packages that need all that is tested.
-NAMES = ("llm-serving", "mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "rfcn-fp32-inference-k8s")
-NAMES = ("llm-finetune", "mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "rfcn-fp32-inference-k8s")
+NAMES = ("llm-finetune", "llm-serving", "mask-rcnn-fp32-training-k8s", "rfcn-fp32-inference-k8s")
 TESTED = [each for each in OPERATORS if each.tested]
 
 
