@@ -307,8 +307,9 @@ def writes_where_it_should_and_nowhere_else(record: dict[str, Any], pod: Pod) ->
         return  # a server, which reads what is there, whenever it is
     if is_staging(pod):
         return  # it writes to what others read
-    if "OUTPUT_DIR" in variables and "://" not in variables["OUTPUT_DIR"]:
-        assert writable[variables["OUTPUT_DIR"]] is True
+    output_dir = variables.get("OUTPUT_DIR", "/tmp")
+    if "://" not in output_dir and not PurePosixPath(output_dir).is_relative_to("/tmp"):  # made by the program itself
+        assert writable[output_dir] is True
     if is_mounted(pod, variables.get("DATASET_DIR", "/")):
         assert writable[variables["DATASET_DIR"]] == READ_ONLY
     if record["session_dir"]:
