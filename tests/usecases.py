@@ -102,8 +102,18 @@ class Directory:
 
         An alias is a copy, as for everybody who reads what kustomize builds.
         """
-        own = yaml.safe_load(self.files["kustomization.yaml"])["resources"]
-        found = [item for path in own for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
+        return self._objects(self._listed())
+
+    def beside(self) -> list[Object]:
+        """Return the objects of the files that its kustomization does not list, for users to add."""
+        listed = {*self._listed(), "kustomization.yaml"}
+        return self._objects(path for path in self.files if path.endswith(".yaml") and path not in listed)
+
+    def _listed(self) -> list[str]:
+        return list(yaml.safe_load(self.files["kustomization.yaml"])["resources"])
+
+    def _objects(self, paths: Iterable[str]) -> list[Object]:
+        found = [item for path in paths for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
         return [json.loads(json.dumps(item)) for item in found]
 
     @property

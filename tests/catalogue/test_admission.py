@@ -90,6 +90,13 @@ def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, se
     assert not complaints(try_objects(api_server, namespace, objects))
 
 
+@each_use_case
+def test_what_users_may_add_is_accepted_without_a_warning(directory: Directory, api_server: Api) -> None:
+    namespace = api_server.create_namespace("restricted")
+    beside = directory.set(directory.examples).beside()
+    assert not complaints(try_objects(api_server, namespace, beside))
+
+
 @cache
 def sampled_pairs() -> list[tuple[Package, UseCase, tuple[str, str]]]:
     """Return pairs of options in the first use case of each base, for elsewhere they do the same: each, in any base."""

@@ -141,8 +141,7 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
             api.create(account, namespace).expect_done()
     for item in ephemeral(objects):
         api.create(item).expect_done()
-    templates = _claim_templates(objects)
-    for item in templates:
+    for item in _claim_templates(objects):
         api.create(item, namespace).expect_done()
     for name in {item["metadata"].get("labels", {}).get(_QUEUE) for item in objects} - {None}:
         open_queue(api, namespace, name, objects)
@@ -154,14 +153,19 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
         for each_number in range(alike):
             name = f"{namespace}-{number}-{each_number}"
             add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
-            if templates:
+            if any(_claims(objects)):
                 offer_gpus(api, name)
 
 
-def _claim_templates(objects: list[Object]) -> list[Object]:
-    """Return what the claims of pods are made of, as users add it beside the option: of GPUs, one for each pod."""
+def _claims(objects: list[Object]) -> set[str]:
+    """Return the names of what the claims of pods for devices are made of."""
     pods = [pod for _, pod in as_pods(objects)]
-    named = {each["resourceClaimTemplateName"] for pod in pods for each in pod["spec"].get("resourceClaims", ())}
+    return {each["resourceClaimTemplateName"] for pod in pods for each in pod["spec"].get("resourceClaims", ())}
+
+
+def _claim_templates(objects: list[Object]) -> list[Object]:
+    """Return those that the objects lack, as users add them beside the option: of GPUs, one for each pod."""
+    named = _claims(objects) - {item["metadata"]["name"] for item in of_kind(objects, "ResourceClaimTemplate")}
     gpu = {"deviceClassName": "gpu.nvidia.com", "count": 1}
     spec = {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": gpu}]}}}
     kind = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
