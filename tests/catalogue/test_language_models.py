@@ -53,7 +53,7 @@ def test_gpus_with_less_memory_are_not_taken(name: str, cluster: Api, served5: S
     def left() -> list[str]:
         pods = cluster.list("v1", "Pod", namespace)
         conditions = [each for pod in pods for each in pod["status"].get("conditions", ())]
-        messages = [each["message"] for each in conditions if each["type"] == "PodScheduled"]
+        messages = [each.get("message", "") for each in conditions if each["type"] == "PodScheduled"]
         return (
             []
             if messages and all("cannot allocate all claims" in each for each in messages)

@@ -26,6 +26,7 @@ class Hub(ThreadingHTTPServer):
         self.name = name
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
+        self.sizes: dict[str, int] = {}  # what the list says of them, where it is wrong
         self.breaks: dict[str, int] = {}  # after so many bytes of each answer
         self.token = ""
         self.asked: list[tuple[str, str]] = []
@@ -64,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _list(self, first: int) -> None:
         hub = self.server
-        listed = [_entry(path, data) for path, data in hub.files.items()][first : first + _PAGE]
+        listed = [_entry(path, data, hub.sizes) for path, data in hub.files.items()][first : first + _PAGE]
         host = self.headers["Host"]
         more = f'<http://{host}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
         headers = {"Link": more} if first + _PAGE < len(hub.files) else {}
@@ -94,10 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def _entry(path: str, data: bytes) -> dict[str, object]:
+def _entry(path: str, data: bytes, sizes: dict[str, int]) -> dict[str, object]:
     blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
     large = {"lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data)}} if path.endswith("tensors") else {}
-    return {"type": "file", "path": path, "size": len(data), "oid": blob, **large}
+    return {"type": "file", "path": path, "size": sizes.get(path, len(data)), "oid": blob, **large}
 
 
 if __name__ == "__main__":  # on the node of a test: python -m workload.hub ADDRESS PORT NAME

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -172,6 +173,50 @@ def test_a_token_reaches_the_hub_and_no_other_host(team_hub: Hub, target: Path) 
     assert "hf_secret" not in done.stdout + done.stderr
 
 
+def test_a_storage_that_is_too_small_is_named_before_anything_is_copied(team_hub: Hub, target: Path) -> None:
+    team_hub.sizes["config.json"] = 2**60
+    done = from_hub(team_hub, target)
+    assert (done.returncode, team_hub.asked) == (1, [])
+    assert "more bytes are needed, and the storage has" in done.stderr
+    assert "use a larger claim" in done.stderr
+
+
+def test_a_storage_that_others_have_filled_is_named_at_once(team_hub: Hub, target: Path) -> None:
+    partial = target.with_name("llm.partial")
+    partial.mkdir(parents=True)
+    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": COMMIT}))
+    (partial / "config.json.part").symlink_to("/dev/full")
+    done = from_hub(team_hub, target)
+    assert done.returncode == 1
+    assert "No space left on device: use a larger claim" in done.stderr
+    assert [path for path, _ in team_hub.asked].count("config.json") == 1
+
+
+def test_a_storage_that_cannot_be_written_is_named(team_hub: Hub, target: Path) -> None:
+    target.parent.mkdir(mode=0o500, parents=True)
+    words = [sys.executable, str(_PROGRAM)]
+    if not os.geteuid():
+        words = [real.program("setpriv"), "--bounding-set=-dac_override", *words]
+    mine = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address)
+    done = subprocess.run(words, env=mine, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "USER_ID, GROUP_ID and FS_ID may not write there" in done.stderr
+
+
+def test_a_file_that_is_longer_than_its_source_says_fills_no_storage(team_hub: Hub, target: Path) -> None:
+    team_hub.sizes["model-00001-of-00002.safetensors"] = 1_000_000
+    done = from_hub(team_hub, target)
+    assert done.returncode == 1
+    assert "is longer than the 1000000 bytes that its source says" in done.stderr
+
+
+def test_a_source_that_does_not_answer_is_given_up(target: Path) -> None:
+    done = run(f"hf://{_NAME}", target, HF_ENDPOINT=f"http://127.0.0.1:{real.free_port()}", STAGE_TRIES="3")
+    assert done.returncode == 1
+    assert done.stderr.count("trying again") == 2
+    assert "Connection refused> (3 tries)" in done.stderr
+
+
 @pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])
 def test_a_file_outside_of_the_model_is_refused(team_hub: Hub, target: Path, path: str) -> None:
     team_hub.files[path] = b"x"
@@ -255,6 +300,67 @@ def test_copies_an_artifact_that_oras_pushed(tmp_path: Path, target: Path) -> No
     assert "is not a file: push each file as a layer" in refused.stderr
 
 
+class _Bucket(ThreadingHTTPServer):
+    """Has objects, and puts ``others`` in their place when the first has been read."""
+
+    def __init__(self, objects: dict[str, bytes], others: dict[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Object)
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.objects, self.others = objects, others
+
+
+class _Object(BaseHTTPRequestHandler):
+    server: _Bucket
+
+    def do_GET(self) -> None:
+        path = unquote(urlsplit(self.path).path).removeprefix("/team/llm/")
+        if path not in self.server.objects:
+            listed = [
+                f"<Contents><Key>llm/{key}</Key><Size>{len(data)}</Size><ETag>{_tag(data)}</ETag></Contents>"
+                for key, data in self.server.objects.items()
+            ]
+            answer(self, 200, f"<ListBucketResult>{''.join(listed)}</ListBucketResult>".encode())
+        elif self.headers["If-Match"] != _tag(data := self.server.objects[path]):
+            answer(self, 412)
+        else:
+            answer(self, 200, data)
+            self.server.objects = self.server.others
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def _tag(data: bytes) -> str:
+    return f'"{hashlib.md5(data).hexdigest()}"'
+
+
+def answer(handler: BaseHTTPRequestHandler, status: int, data: bytes = b"", **headers: str) -> None:
+    handler.send_response(status)
+    for name, value in {**headers, "Content-Length": str(len(data))}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(data)
+
+
+def test_objects_that_change_while_they_are_copied_make_no_model(target: Path) -> None:
+    old, new = ({f"{number}.safetensors": data * 100 for number in (1, 2)} for data in (b"old", b"new"))
+    bucket = _Bucket(old, new)
+    with real.answering(bucket):
+        first = run("s3://team/llm", target, S3_ENDPOINT=bucket.address, STAGE_THREADS="1")
+        assert (first.returncode, target.exists()) == (1, False)
+        assert "it has changed meanwhile: start again" in first.stderr
+        assert run("s3://team/llm", target, S3_ENDPOINT=bucket.address).returncode == 0
+    assert read(target) == new
+
+
+def test_an_answer_that_is_something_else_is_shown(target: Path) -> None:
+    bucket = _Bucket({}, {})
+    with real.answering(bucket):
+        done = run(f"hf://{_NAME}", target, HF_ENDPOINT=bucket.address)
+    assert done.returncode == 1
+    assert "answers with what cannot be read: b'<ListBucketResult>" in done.stderr
+
+
 class _Registry(ThreadingHTTPServer):
     """Has one artifact for those whose token is good; each is for two requests."""
 
@@ -285,20 +391,12 @@ class _Asked(BaseHTTPRequestHandler):
         if path == "/token":
             registry.passwords.append(self.headers.get("Authorization", ""))
             registry.left = 2
-            self._answer(200, json.dumps({"token": f"number {len(registry.passwords)}"}).encode())
+            answer(self, 200, json.dumps({"token": f"number {len(registry.passwords)}"}).encode())
         elif registry.left and self.headers.get("Authorization") == f"Bearer number {len(registry.passwords)}":
             registry.left -= 1
-            self._answer(200, registry.content[path])
+            answer(self, 200, registry.content[path])
         else:
-            self._answer(401, b"", f'Bearer realm="http://{registry.host}/token",service="registry"')
-
-    def _answer(self, status: int, data: bytes, challenge: str = "") -> None:
-        self.send_response(status)
-        if challenge:
-            self.send_header("WWW-Authenticate", challenge)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            answer(self, 401, WWW_Authenticate=f'Bearer realm="http://{registry.host}/token",service="registry"')
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
