@@ -78,6 +78,16 @@ def test_lets_a_base_build_on_the_one_of_a_library_that_has_its_name(root: Path)
     assert data(root) == {"A": "1", "MINE": "more"}
 
 
+def test_ships_what_neither_a_base_nor_one_that_it_builds_on_lists_and_that_of_the_outer_one_first(root: Path) -> None:
+    extend(root, "../../libraries/parts/bases/below", "more")
+    for base, names in ((root.parent / "parts/bases/below", ("one", "two")), (root / "bases/mine", ("two", "three"))):
+        for name in names:
+            tiny.write(base / f"{name}.yaml", f"{CONFIG_MAP}  FROM: {base.name}\n")
+    (use_case,) = composed(root).use_cases
+    found = {name: yaml.safe_load(use_case.files[name])["data"]["FROM"] for name in use_case.beside}
+    assert found == {"one.yaml": "below", "two.yaml": "mine", "three.yaml": "mine"}
+
+
 def test_lets_an_overlay_of_the_workspace_add_to_one_of_a_library(root: Path) -> None:
     tiny.write(root.parent / "parts/overlays/storage/s/kustomization.yaml", COMPONENT + PATCH)
     tiny.write(root.parent / "parts/overlays/storage/s/cm.yaml", f"{CONFIG_MAP}  S: library\n  T: library\n")

@@ -168,9 +168,10 @@ def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[P
 
 
 def _beside(sources: Sources, base: Part) -> list[tuple[str, MappingNode]]:
-    """Read the objects in the folder of a base that its kustomization does not list, each with its file."""
+    """Read the objects beside a base, and beside those that it builds on, that no kustomization lists; with files."""
+    below = [each for part in base.resources for each in _beside(sources, part)]
     files = sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
-    return [(path, root) for path in files for root in parts.read_objects(sources, path)]
+    return [*below, *((path, root) for path in files for root in parts.read_objects(sources, path))]
 
 
 def _objects(
