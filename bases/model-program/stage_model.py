@@ -295,14 +295,14 @@ def list_artifact(name):
     repository, digest, tag = found.groups()
     scheme = "http" if host.partition(":")[0] in ("localhost", "127.0.0.1") else "https"
     base = f"{scheme}://{host}/v2/{repository}"
-    data = ask(f"{base}/manifests/{digest or tag}", bytes, Accept="application/vnd.oci.image.manifest.v1+json")[0]
+    kind = "application/vnd.oci.image.manifest.v1+json"
+    data, manifest = ask(f"{base}/manifests/{digest or tag}", lambda data: (data, json.loads(data)), Accept=kind)[0]
     version = f"sha256:{hashlib.sha256(data).hexdigest()}"
     if digest and version != digest:
         raise StageError(f"the manifest of oci://{name} is {version}")
-    layers = json.loads(data).get("layers")
-    if not layers:
-        raise StageError(f"oci://{name} is not the manifest of an artifact, or has no layers")
-    return version, [read_layer(layer, base) for layer in layers]
+    if "layers" not in manifest:
+        raise StageError(f"oci://{name} is not the manifest of an artifact")
+    return version, [read_layer(layer, base) for layer in manifest["layers"]]
 
 
 def read_layer(layer, base):
@@ -344,15 +344,13 @@ def ask(url, parse, **headers):
 
     def read():
         with send(url, headers) as answer:
-            return answer.read(LARGEST_ANSWER + 1), answer.headers
+            return answer.read(LARGEST_ANSWER), answer.headers
 
     data, found = persist(read, url)
     try:
-        if len(data) <= LARGEST_ANSWER:
-            return parse(data), found
-    except (ValueError, SyntaxError):
-        pass
-    raise StageError(f"{url} answers with what cannot be read: {data[:100]!r}")
+        return parse(data), found
+    except (ValueError, SyntaxError) as error:
+        raise StageError(f"{url} answers with what cannot be read: {data[:100]!r}") from error
 
 
 def persist(work, name, progress=lambda: 0):
@@ -364,7 +362,7 @@ def persist(work, name, progress=lambda: 0):
             return work()
         except BROKEN as error:
             code = getattr(error, "code", 500)
-            if code < 500 and code not in (408, 416, 429):
+            if code < 500 and code not in (408, 429):
                 raise StageError(f"{name}: {error}: {HINTS.get(code, 'no other try would help')}") from error
             tried = 1 if progress() > have else tried + 1
             if tried == most:

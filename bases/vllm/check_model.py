@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 ADVICE = "copy it there, as the use case staging does, or set MODEL_PATH or ADAPTER_PATH"
+INDEX = "model.safetensors.index.json"
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 
@@ -33,26 +34,29 @@ def main():
 
 def find_missing(model, adapter):
     """Say what is not there, or not whole; nothing if all is."""
-    files = [model / "config.json", *(find_weights(model) or [model / "model.safetensors"])]
+    weights = find_weights(model) or [model / "model.safetensors"]
+    files = [model / "config.json", *model.glob(INDEX), *weights]
     if adapter:
         files += [Path(adapter, "adapter_config.json"), Path(adapter, "adapter_model.safetensors")]
     for file in files:
         if not file.is_file():
             return f"{file} is not there: {ADVICE}"
+        if file.suffix == ".json" and not read(file):
+            return f"{file} cannot be read: it was not copied whole, copy it again"
         if file.suffix == ".safetensors" and (size := file.stat().st_size) != (whole := read_size(file)):
             return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
     return ""
 
 
 def find_weights(model):
-    index = model / "model.safetensors.index.json"
+    index = model / INDEX
     if index.is_file():
         return [model / name for name in sorted(set(read(index).get("weight_map", {}).values()))]
     return sorted(model.glob("*.safetensors"))
 
 
 def read(file):
-    """Return what a JSON file says; nothing while it is being written."""
+    """Return what a JSON file says, nothing where that is no mapping."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:

@@ -27,6 +27,9 @@ class Hub(ThreadingHTTPServer):
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
         self.sizes: dict[str, int] = {}  # what the list says of them, where it is wrong
+        self.following = ""  # another address at which the list goes on
+        self.statuses: dict[str, list[int]] = {}  # with which a file is refused, one after the other
+        self.ignores_ranges = False
         self.breaks: dict[str, int] = {}  # after so many bytes of each answer
         self.token = ""
         self.asked: list[tuple[str, str]] = []
@@ -66,8 +69,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, first: int) -> None:
         hub = self.server
         listed = [_entry(path, data, hub.sizes) for path, data in hub.files.items()][first : first + _PAGE]
-        host = self.headers["Host"]
-        more = f'<http://{host}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
+        host = hub.following or f"http://{self.headers['Host']}"
+        more = f'<{host}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
         headers = {"Link": more} if first + _PAGE < len(hub.files) else {}
         self._answer(200, json.dumps(listed).encode(), headers)
 
@@ -76,8 +79,11 @@ class _Handler(BaseHTTPRequestHandler):
         if hub.elsewhere and not is_here:
             self._answer(302, b"", {"Location": f"{hub.elsewhere}/cdn/{path}"})
             return
-        data, asked = hub.sent[path], self.headers.get("Range", "")
+        data, asked = hub.sent[path], "" if hub.ignores_ranges else self.headers.get("Range", "")
         hub.asked.append((path, asked))
+        if statuses := hub.statuses.get(path):
+            self._answer(statuses.pop(0), b"")
+            return
         first = int(asked.removeprefix("bytes=").rstrip("-") or 0)
         self.send_response(206 if asked else 200)
         self.send_header("Content-Length", str(len(data) - first))

@@ -61,7 +61,13 @@ def test_a_whole_model_passes(model: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"{model} is complete\n"), done.stderr
 
 
-@pytest.mark.parametrize("lacking", ["everything", "config", "weights", "a file", "the end of a file", "a header"])
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        *("everything", "config", "weights", "a file", "the end of a file", "a header", "a length"),
+        *("the end of config.json", "the end of model.safetensors.index.json"),
+    ],
+)
 def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, lacking: str) -> None:
     second = model / "model-00002-of-00002.safetensors"
     whole = {file: file.read_bytes() for file in model.iterdir()}
@@ -77,6 +83,11 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         second.write_bytes(whole[second][:-1])
     if lacking == "a header":
         second.write_bytes(whole[second][:20])
+    if lacking == "a length":
+        second.write_bytes(b"\xff" * len(whole[second]))
+    if lacking.endswith(".json"):
+        file = model / lacking.removeprefix("the end of ")
+        file.write_bytes(whole[file][:-1])
     environment = {"MODEL_PATH": str(model), "PATH": os.environ["PATH"], **_VALUES}
     words = [sys.executable, str(_PROGRAM)]
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -92,7 +103,8 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         "a file": f"{second} is not there",
         "the end of a file": "it was not copied whole, copy it again",
         "a header": "nothing that can be read",
-    }[lacking]
+        "a length": "nothing that can be read",
+    }.get(lacking, f"{model}/{lacking.removeprefix('the end of ')} cannot be read: it was not copied whole")
     assert said.startswith("waiting: ")
     assert problem in said
 

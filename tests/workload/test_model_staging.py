@@ -6,14 +6,16 @@ import base64
 import hashlib
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -102,11 +104,47 @@ def test_refuses_a_directory_that_it_did_not_make(team_hub: Hub, target: Path) -
 
 def test_goes_on_where_a_connection_broke_off(team_hub: Hub, target: Path) -> None:
     name = "model-00001-of-00002.safetensors"
-    team_hub.breaks[name] = 1_000_000
+    team_hub.breaks[name] = 300_000  # more often than tries without progress are allowed
     done = from_hub(team_hub, target)
     assert done.returncode == 0, done.stderr
-    assert [asked for path, asked in team_hub.asked if path == name] == ["", "bytes=1000000-", "bytes=2000000-"]
+    ranges = [f"bytes={number * 300_000}-" if number else "" for number in range(10)]
+    assert [asked for path, asked in team_hub.asked if path == name] == ranges
     assert read(target) == _COPIED
+
+
+def test_begins_a_file_again_where_a_server_knows_no_ranges(team_hub: Hub, target: Path) -> None:
+    partial(target, "config.json", b"spoiled", version=COMMIT)
+    team_hub.ignores_ranges = True
+    assert from_hub(team_hub, target).returncode == 0
+    assert read(target) == _COPIED
+
+
+@pytest.mark.parametrize("status", [408, 429, 503])
+def test_tries_again_where_a_server_is_busy(team_hub: Hub, target: Path, status: int) -> None:
+    team_hub.statuses["config.json"] = [status, status]
+    assert from_hub(team_hub, target).returncode == 0
+    assert read(target) == _COPIED
+
+
+def test_asks_for_no_file_again_that_is_there(team_hub: Hub, target: Path) -> None:
+    name = "model-00002-of-00002.safetensors"
+    data, team_hub.sent[name] = team_hub.sent[name], b"x" * 1_000_000
+    partial(target, "model-00001-of-00002.safetensors", _COPIED["model-00001-of-00002.safetensors"], version=COMMIT)
+    assert from_hub(team_hub, target).returncode == 1
+    assert "model-00001-of-00002.safetensors" not in [path for path, _ in team_hub.asked]
+    team_hub.sent[name] = data
+    team_hub.asked.clear()
+    assert from_hub(team_hub, target).returncode == 0
+    assert team_hub.asked == [(name, "")]
+    assert read(target) == _COPIED
+
+
+def partial(target: Path, name: str, data: bytes, version: str) -> None:
+    """Leave a part of a file, as a Job does that ends early."""
+    folder = target.with_name("llm.partial")
+    folder.mkdir(parents=True)
+    (folder / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": version}))
+    (folder / f"{name}.part").write_bytes(data)
 
 
 def test_goes_on_where_a_job_was_killed(team_hub: Hub, target: Path) -> None:
@@ -142,20 +180,16 @@ def test_takes_no_file_with_another_digest(team_hub: Hub, target: Path, name: st
 
 def test_a_spoiled_part_of_an_earlier_job_is_copied_again(team_hub: Hub, target: Path) -> None:
     name = "model-00002-of-00002.safetensors"
-    partial = target.with_name("llm.partial")
-    partial.mkdir(parents=True)
-    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": COMMIT}))
-    (partial / f"{name}.part").write_bytes(b"x" * 500_000)
+    partial(target, name, b"x" * 500_000, version=COMMIT)
     assert from_hub(team_hub, target).returncode == 0
     assert [asked for path, asked in team_hub.asked if path == name] == ["bytes=500000-", ""]
     assert read(target) == _COPIED
 
 
 def test_what_is_left_of_another_version_is_deleted(team_hub: Hub, target: Path) -> None:
-    partial = target.with_name("llm.partial")
-    partial.mkdir(parents=True)
-    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": "older"}))
-    (partial / "config.json").write_text("of an older version")
+    partial(target, "config.json", b"of an older version", version="older")
+    part = target.with_name("llm.partial") / "config.json.part"
+    part.rename(part.with_suffix(""))
     assert from_hub(team_hub, target).returncode == 0
     assert read(target) == _COPIED
 
@@ -182,10 +216,8 @@ def test_a_storage_that_is_too_small_is_named_before_anything_is_copied(team_hub
 
 
 def test_a_storage_that_others_have_filled_is_named_at_once(team_hub: Hub, target: Path) -> None:
-    partial = target.with_name("llm.partial")
-    partial.mkdir(parents=True)
-    (partial / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": COMMIT}))
-    (partial / "config.json.part").symlink_to("/dev/full")
+    partial(target, "other", b"", version=COMMIT)
+    (target.with_name("llm.partial") / "config.json.part").symlink_to("/dev/full")
     done = from_hub(team_hub, target)
     assert done.returncode == 1
     assert "No space left on device: use a larger claim" in done.stderr
@@ -215,6 +247,26 @@ def test_a_source_that_does_not_answer_is_given_up(target: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("trying again") == 2
     assert "Connection refused> (3 tries)" in done.stderr
+
+
+def test_a_list_that_goes_on_elsewhere_is_not_followed_with_the_token(team_hub: Hub, target: Path) -> None:
+    with hub.serve(_NAME, dict(_FILES)) as other:
+        team_hub.following = other.address
+        done = from_hub(team_hub, target, HF_TOKEN="hf_secret")
+    assert (done.returncode, other.authorized) == (1, [])
+    assert "continues its list at" in done.stderr
+
+
+def test_no_other_address_than_those_of_the_web_is_opened(target: Path) -> None:
+    done = run(f"hf://{_NAME}", target, HF_ENDPOINT="file:///etc")
+    assert done.returncode == 1
+    assert "is not a web address" in done.stderr
+
+
+def test_a_source_without_files_of_a_model_is_named(team_hub: Hub, target: Path) -> None:
+    done = from_hub(team_hub, target, STAGE_IGNORE="*")
+    assert done.returncode == 1
+    assert f"hf://{_NAME} has no files" in done.stderr
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])
@@ -314,12 +366,14 @@ class _Object(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path).removeprefix("/team/llm/")
-        if path not in self.server.objects:
-            listed = [
-                f"<Contents><Key>llm/{key}</Key><Size>{len(data)}</Size><ETag>{_tag(data)}</ETag></Contents>"
-                for key, data in self.server.objects.items()
-            ]
-            answer(self, 200, f"<ListBucketResult>{''.join(listed)}</ListBucketResult>".encode())
+        if path not in self.server.objects:  # a list, an entry a page
+            page = int(parse_qs(urlsplit(self.path).query).get("continuation-token", ["0"])[0])
+            listed = [("a folder/", b""), *self.server.objects.items()]
+            key, data = listed[page]
+            entry = f"<Contents><Key>llm/{key}</Key><Size>{len(data)}</Size><ETag>{_tag(data)}</ETag></Contents>"
+            following = page + 1 < len(listed)
+            more = f"<NextContinuationToken>{page + 1}</NextContinuationToken>" if following else ""
+            answer(self, 200, f"<ListBucketResult>{entry}{more}</ListBucketResult>".encode())
         elif self.headers["If-Match"] != _tag(data := self.server.objects[path]):
             answer(self, 412)
         else:
@@ -414,3 +468,42 @@ def test_asks_for_another_token_when_one_has_run_out(target: Path, user: str) ->
     known = "Basic " + base64.b64encode(b"robot:secret").decode()
     assert set(registry.passwords) == {known if user else ""}
     assert "secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda manifest: manifest.pop("layers"), "is not the manifest of an artifact"),
+        (lambda manifest: manifest["layers"].append(manifest["layers"][0]), "has two files of one name"),
+        (lambda manifest: manifest["layers"][0].update(digest="md5:0"), "has the digest md5:0"),
+        (lambda manifest: manifest["layers"].clear(), "has no files"),
+    ],
+)
+def test_an_artifact_that_is_none_is_refused(
+    target: Path, change: Callable[[dict[str, Any]], object], problem: str
+) -> None:
+    registry = _Registry()
+    manifest = json.loads(registry.content["/v2/team/llm/manifests/1"])
+    change(manifest)
+    registry.content["/v2/team/llm/manifests/1"] = json.dumps(manifest).encode()
+    with real.answering(registry):
+        done = run(f"oci://{registry.host}/team/llm:1", target)
+    assert (done.returncode, target.exists()) == (1, False)
+    assert problem in done.stderr
+
+
+def test_a_manifest_with_another_digest_than_was_asked_for_is_refused(target: Path) -> None:
+    registry = _Registry()
+    digest = f"sha256:{'0' * 64}"
+    registry.content[f"/v2/team/llm/manifests/{digest}"] = registry.content["/v2/team/llm/manifests/1"]
+    with real.answering(registry):
+        done = run(f"oci://{registry.host}/team/llm@{digest}", target)
+    assert done.returncode == 1
+    assert f"the manifest of oci://{registry.host}/team/llm@{digest} is sha256:" in done.stderr
+
+
+def test_a_password_is_sent_to_no_address_that_others_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = runpy.run_path(str(_PROGRAM))
+    monkeypatch.setenv("REGISTRY_USER", "robot")
+    with pytest.raises(program["StageError"], match="which anybody could read on its way"):
+        program["authorize"]('Bearer realm="http://elsewhere.example.com/token"', "https://registry/v2/a/blobs/b")
