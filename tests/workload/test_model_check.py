@@ -64,7 +64,7 @@ def test_a_whole_model_passes(model: Path) -> None:
 @pytest.mark.parametrize(
     "lacking",
     [
-        *("everything", "config", "weights", "a file", "the end of a file", "a header", "a length"),
+        *("everything", "config", "weights", "a file", "the end of a file", "a header", "a length", "a list"),
         *("the end of config.json", "the end of model.safetensors.index.json"),
     ],
 )
@@ -85,6 +85,8 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         second.write_bytes(whole[second][:20])
     if lacking == "a length":
         second.write_bytes(b"\xff" * len(whole[second]))
+    if lacking == "a list":
+        (model / "config.json").write_text("[1]")
     if lacking.endswith(".json"):
         file = model / lacking.removeprefix("the end of ")
         file.write_bytes(whole[file][:-1])
@@ -104,6 +106,7 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         "the end of a file": "it was not copied whole, copy it again",
         "a header": "nothing that can be read",
         "a length": "nothing that can be read",
+        "a list": f"{model / 'config.json'} cannot be read",
     }.get(lacking, f"{model}/{lacking.removeprefix('the end of ')} cannot be read: it was not copied whole")
     assert said.startswith("waiting: ")
     assert problem in said
