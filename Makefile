@@ -78,9 +78,9 @@ $(VENV): pyproject.toml
 	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
-# Debian's PyTorch and what it needs, unpacked and not installed; pyarrow, which Debian has not. Its torchrun was written for an older Python, whose iteration
-# over flags began with zero.
-.torch/.installed:
+# Debian's PyTorch and what it needs, unpacked and not installed, and pyarrow, which Debian has not. Its torchrun was
+# written for an older Python, whose iteration over flags began with zero.
+.torch/.installed: | $(VENV)
 	rm -rf .torch && mkdir -p .torch/bin .torch/packages
 	cd .torch/packages && apt-get download --quiet $$(apt-get install --no-install-recommends --simulate python3-torch | \
 	sed -n 's/^Inst \([^ ]*\).*/\1/p') && for file in *.deb; do dpkg -x "$$file" .. || exit; done
