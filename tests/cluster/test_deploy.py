@@ -47,6 +47,11 @@ def names(api: Api, namespace: str, *kinds: str) -> list[str]:
     return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
 
 
+def test_what_has_no_name_of_a_run_is_called_by_package_and_use_case(untarred: Callable[[str], Path]) -> None:
+    directory = untarred("mnist-fp32-training-k8s")
+    assert prepare(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"
+
+
 def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
 ) -> None:

@@ -34,7 +34,7 @@ class Prepared:
     """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
 
     ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
-    has an empty ``package``.
+    has an empty ``package``. ``otherwise`` names a run whose objects do not.
     """
 
     directory: Path
@@ -46,12 +46,12 @@ class Prepared:
     values: Mapping[str, str]
     options: Sequence[str]
     setters: frozenset[str] = frozenset()
+    otherwise: str = ""
 
     @property
     def run(self) -> str:
         """The name of the run that the objects are."""
-        words = (self.package, *Path(self.use_case).parts[-2:]) if self.package else self.directory.resolve().parts[-2:]
-        return runs.name_of(self.objects, "-".join(words))
+        return runs.name_of(self.objects, self.otherwise)
 
 
 def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) -> Prepared:
@@ -64,17 +64,25 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         setters = list(_setters(source))
         options = [option.name for option in read_enabled(source)]
     root, manifest = shipped.package_of(directory) or ("", None)
+    use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
     return Prepared(
         directory=directory,
         objects=objects,
         package=manifest.name if manifest else "",
         version=manifest.version if manifest else "",
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
-        use_case=os.path.relpath(os.path.realpath(directory), root) if manifest else "",
+        use_case=use_case,
         values={each.name: each.shown for each in setters if each.is_set and not is_secret(each.name)},
         options=options,
         setters=frozenset(each.name for each in setters),
+        otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
+
+
+def _called(manifest: manifests.Manifest, use_case: str) -> str:
+    """Return the package and the use case, without the folder that holds all use cases."""
+    folder = os.path.commonpath(list(manifest.use_cases)) if len(manifest.use_cases) > 1 else ""
+    return f"{manifest.name}-{os.path.relpath(use_case, folder or '.')}"
 
 
 def is_secret(setter: str) -> bool:
