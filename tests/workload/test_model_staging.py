@@ -24,7 +24,7 @@ from channel import buckets, registries
 from workload import hub
 from workload.hub import COMMIT, Hub
 
-_PROGRAM = real.REPOSITORY / "bases/model-program/stage_model.py"
+_PROGRAM = real.REPOSITORY / "bases/model-staging/stage_model.py"
 _NAME = "team/llm"
 _FILES = {
     "config.json": b'{"num_attention_heads": 16}',
