@@ -100,6 +100,8 @@ def apart(ready: Directory) -> Directory:
     name = f"own-{secrets.token_hex(4)}"
     if "PV_NAME" in ready.setters:
         return ready.set({"PV_NAME": name, "PVC_NAME": name})
+    if [*ready.setters] == ["PVC_NAME"]:  # the claim that runs of all packages share
+        return ready.set({"PVC_NAME": name})
     return ready.set({"NAMESPACE": name}) if "POD_SECURITY" in ready.setters else ready
 
 

@@ -31,6 +31,11 @@ TRIED = {
         {"IMAGES_PER_EPOCH": "31", "WORKERS": "4", "GPUS": "8"},
         {"IMAGES_PER_EPOCH": "32", "WORKERS": "4", "GPUS": "8"},
     ),
+    "NODES * GPUS % TENSOR_PARALLEL_SIZE == 0": (
+        {"NODES": "3", "GPUS": "8", "TENSOR_PARALLEL_SIZE": "16"},
+        {"NODES": "2", "GPUS": "8", "TENSOR_PARALLEL_SIZE": "16"},
+    ),
+    'quantity(MEMORY) > quantity("8Gi")': ({"MEMORY": "8192Mi"}, {"MEMORY": "9Gi"}),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),
 }
 KRMFILES = [
