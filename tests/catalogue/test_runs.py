@@ -132,9 +132,15 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
     needed = requirements.find(objects)
     claims = [claim(item.name) for item in needed if item.kind == "PersistentVolumeClaim"]
-    for item in (*claims, *of_kind(objects, "PersistentVolumeClaim")):
-        if "volumeName" not in item["spec"]:
-            api.create(volume(namespace, item)).expect_done()
+    unnamed = [
+        item for item in (*claims, *of_kind(objects, "PersistentVolumeClaim")) if "volumeName" not in item["spec"]
+    ]
+    volumes = [volume(namespace, item) for item in unnamed]
+    for item in volumes:
+        api.create(item).expect_done()
+    wait(
+        lambda: [str(item) for item in volumes if phase(api.read(item).expect_done()) != "Available"]
+    )  # or they take others
     for item in claims:
         api.create(item, namespace).expect_done()
     for each in needed:
