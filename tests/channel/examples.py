@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -143,17 +144,14 @@ class CountingStore:
 
 
 class WatchedStore(DirectoryStore):
-    """A directory that notes the most objects of a kind that were alive at once, beyond those that were before."""
+    """A directory that notes the most objects of a kind that were alive at once; `watch` makes it."""
 
     def __init__(self, folder: Path, kind: type) -> None:
         super().__init__(folder)
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "before", 0)
-        object.__setattr__(self, "before", self._alive())
         object.__setattr__(self, "most", 0)
 
     kind: type
-    before: int
     most: int
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
@@ -165,7 +163,18 @@ class WatchedStore(DirectoryStore):
         super().put(key, data)
 
     def _alive(self) -> int:
-        return sum(isinstance(each, self.kind) for each in gc.get_objects()) - self.before
+        return sum(isinstance(each, self.kind) for each in gc.get_objects())
+
+
+@contextmanager
+def watch(folder: Path, kind: type) -> Iterator[WatchedStore]:
+    """Watch the objects of a kind that are made from here on; all others are out of the collector's sight."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield WatchedStore(folder, kind)
+    finally:
+        gc.unfreeze()
 
 
 class FailingStore:

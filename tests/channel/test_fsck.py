@@ -14,7 +14,7 @@ import pytest
 
 import real
 import sample
-from channel.examples import OvertakenStore, WatchedStore, add_to_index, bundle, entry, large_bundle, lose_index
+from channel.examples import OvertakenStore, add_to_index, bundle, entry, large_bundle, lose_index, watch
 from packyard.channel import fetch, publish
 from packyard.channel.entry import IndexEntry
 from packyard.channel.index import head, lease, nodes, pending, stored
@@ -207,8 +207,8 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
 def test_the_entries_of_a_channel_are_not_held_in_memory(tmp_path: Path) -> None:
     publish(DirectoryStore(tmp_path), [bundle(f"b{number}") for number in range(40)])
     (tmp_path / "1.0/b7.tar.gz").unlink()
-    watched = WatchedStore(tmp_path, IndexEntry)
-    assert [each.key for each in fsck.check(watched)] == ["1.0/b7.tar.gz"]
+    with watch(tmp_path, IndexEntry) as watched:
+        assert [each.key for each in fsck.check(watched)] == ["1.0/b7.tar.gz"]
     assert watched.most < 5
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import WatchedStore, bundle, compressed_otherwise
+from channel.examples import bundle, compressed_otherwise, watch
 from channel.test_fsck import BUNDLES, KEY, TRUSTED, attest
 from packyard.bundle import Bundle
 from packyard.channel import fetch, publish
@@ -89,8 +89,8 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
 def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
     names = [f"b{number}" for number in range(10)]
     publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
-    target = WatchedStore(tmp_path / "public", Bundle)
-    promote(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
+    with watch(tmp_path / "public", Bundle) as target:
+        promote(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
     assert len(target.list("1.0/")) == 20
     assert target.most <= 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import WatchedStore, add_to_index
+from channel.examples import add_to_index, watch
 from packyard.channel import stores
 from packyard.channel.entry import IndexEntry
 from packyard.digest import Digest
@@ -90,9 +90,9 @@ def test_a_channel_that_is_larger_than_memory_is_listed(
     entries = [IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0) for name in names]
     add_to_index(stores.open_store(str(tmp_path)), entries)
     del entries
-    watched = WatchedStore(tmp_path, IndexEntry)
-    monkeypatch.setattr("packyard.cli.channels.open_channel", lambda _: watched)
-    assert done("list", "--from", tmp_path, *words).count("1.0.0") == len(names)
+    with watch(tmp_path, IndexEntry) as watched:
+        monkeypatch.setattr("packyard.cli.channels.open_channel", lambda _: watched)
+        assert done("list", "--from", tmp_path, *words).count("1.0.0") == len(names)
     assert watched.most < 5
 
 
