@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
-_CONFIG = {
+#: What config.json says of Qwen3-0.6B, of what is looked at.
+CONFIG = {
     "num_attention_heads": 16,
     "num_key_value_heads": 8,
     "num_hidden_layers": 28,
@@ -33,7 +34,7 @@ def named_tensors(shapes: Mapping[str, Sequence[int]]) -> bytes:
 
 _LAYER = "base_model.model.model.layers.0.self_attn.q_proj"
 #: Its files by their names.
-MODEL = {"config.json": json.dumps(_CONFIG).encode(), "model.safetensors": tensors(1000)}
+MODEL = {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": tensors(1000)}
 #: An adapter of it in PEFT's layout.
 ADAPTER = {
     "adapter_config.json": b'{"peft_type": "LORA", "r": 8}',

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import real
-from workload.models import tensors
+from workload.models import CONFIG, tensors
 
 _PROGRAM = real.REPOSITORY / "bases/vllm/check_model.py"
 _VALUES = {
@@ -23,13 +23,6 @@ _VALUES = {
     "GPU_MEMORY_UTILIZATION": "0.9",
     "CHECK_SECONDS": "0.1",
 }
-_CONFIG = {
-    "num_attention_heads": 16,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 28,
-    "head_dim": 128,
-    "max_position_embeddings": 40960,
-}
 
 
 @pytest.fixture
@@ -37,7 +30,7 @@ def model(tmp_path: Path) -> Path:
     """A whole model, in two files with an index."""
     folder = tmp_path / "model"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(_CONFIG))
+    (folder / "config.json").write_text(json.dumps(CONFIG))
     names = [f"model-0000{number}-of-00002.safetensors" for number in (1, 2)]
     index = {"weight_map": {name: name for name in names}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
@@ -53,7 +46,7 @@ def run(model: Path, **values: str) -> subprocess.CompletedProcess[str]:
 
 
 def change(model: Path, **fields: object) -> None:
-    (model / "config.json").write_text(json.dumps({**_CONFIG, **fields}))
+    (model / "config.json").write_text(json.dumps({**CONFIG, **fields}))
 
 
 def test_a_whole_model_passes(model: Path) -> None:
@@ -201,6 +194,6 @@ def test_a_window_that_is_not_used_does_not_count(model: Path) -> None:
 
 
 def test_a_model_of_text_and_images_is_judged_by_its_text(model: Path) -> None:
-    (model / "config.json").write_text(json.dumps({"text_config": _CONFIG, "vision_config": {}}))
+    (model / "config.json").write_text(json.dumps({"text_config": CONFIG, "vision_config": {}}))
     assert run(model).returncode == 0
     assert run(model, MAX_MODEL_LEN="99999").returncode == 1
