@@ -157,6 +157,7 @@ def test_pods_of_a_torch_job_are_those_of_its_operator(cluster: Api, monkeypatch
     theirs = await_list(lambda: cluster.list("v1", "Pod", namespace), len(expected))
     for mine, other in zip(expected, sorted(theirs, key=lambda pod: pod["metadata"]["name"]), strict=True):
         assert list(missing(mine, other)) == []
+    await_list(lambda: [each for each in services if cluster.read(each, namespace).status == 200], len(services))
     for service in services:
         assert list(missing(service, cluster.read(service, namespace).expect_done())) == []
 
