@@ -16,7 +16,7 @@ from pathlib import Path
 
 import real
 import workspaces
-from measuring import compare, process, void
+from measuring import compare, peak, process, void
 from packyard.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")
@@ -78,10 +78,10 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     few = names[: len(names) // 4]
     channels = (folder / "few", folder / "all")
     publish = (PACKYARD, "publish", "--workspace", root, "--version", "1.0.0", "--no-cache", "--jobs", "1", "--to")
-    peaks = [peak((*publish, channel, *chosen)) for channel, chosen in zip(channels, (few, names), strict=True)]
-    print(f"peak memory of a publish: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
-    peaks = [peak((*build, out, "--no-cache", "--jobs", "1", *chosen)) for chosen in (few, names)]
-    print(f"peak memory of one process: {peaks[0]} MB for {len(few):,} packages, {peaks[1]} MB for {count}")
+    peaks = [peak(*publish, channel, *chosen) for channel, chosen in zip(channels, (few, names), strict=True)]
+    print(f"peak memory of a publish: {peaks[0]:.0f} MB for {len(few):,} packages, {peaks[1]:.0f} MB for {count}")
+    peaks = [peak(*build, out, "--no-cache", "--jobs", "1", *chosen) for chosen in (few, names)]
+    print(f"peak memory of one process: {peaks[0]:.0f} MB for {len(few):,} packages, {peaks[1]:.0f} MB for {count}")
     for number in (number for number in (1, 2, 3, 4, 8) if number <= len(names)):
         chosen = names[:: len(names) // number][:number]
         workers = process(*build, out, "--no-cache", "--executor", "processes", *chosen)
@@ -121,15 +121,6 @@ def dependents(root: Path, file: str) -> list[str]:
     overlay, sources = Path(file).parent.parts[1:], workspace.read(root)
     found = (package.read(sources, name) for name in sources.package_names())
     return [item.name for item in found if any(overlay in use_case.overlays for use_case in item.use_cases)]
-
-
-def peak(command: tuple[object, ...]) -> int:
-    """Return how much memory a process had at most, in MB."""
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == 0
-    return usage.ru_maxrss // 1024
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import real
 import workspaces
-from bench_catalogue import peak
 from channel import buckets
-from measuring import compare, process, void
+from measuring import compare, peak, process, void
 from packyard.channel import open_store, publish
 from packyard.channel.index import stored
 from packyard.channel.publishing.upload import Packed
@@ -66,7 +65,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
         compare(what, library, copied, goal="not slower", runs=runs, ahead=clear)
         what = f"packyard publish to S3, builds kept, {count}; rclone copy"
         compare(what, verb, copied, goal="-", runs=runs, ahead=clear)
-        print(f"peak memory of a publish to S3: {peak((*publishing, f's3://{buckets.BUCKET}/peak'))} MB for {count}")
+        print(f"peak memory of a publish to S3: {peak(*publishing, f's3://{buckets.BUCKET}/peak'):.0f} MB for {count}")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from statistics import median
 from time import perf_counter
+
+#: Starts a program, and prints last how much memory it had at most, in KiB.
+_MEASURE = """
+import os, sys
+_, status, used = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
+print(used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 def process(*command: object) -> Callable[[], None]:
@@ -53,6 +62,16 @@ def compare(
 def ratio(mine: float, other: float) -> str:
     """Say how two times compare."""
     return f"{other / mine:5.1f} x faster" if mine < other else f"{mine / other:5.1f} x the time"
+
+
+def peak(*command: object, env: Mapping[str, str] | None = None) -> float:
+    """Return how much memory a process has at most, in MB.
+
+    A small program starts it: what a process had at most begins with what it was copied from.
+    """
+    words = [sys.executable, "-S", "-c", _MEASURE, *map(str, command)]
+    done = subprocess.run(words, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    return int(done.stdout.splitlines()[-1]) / 1024
 
 
 def processor_time() -> float:

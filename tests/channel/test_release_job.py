@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -18,6 +17,7 @@ import pytest
 import sample
 import tiny
 from channel.buckets import BUCKET, BucketServer
+from measuring import peak
 from packyard.channel import open_store, publish
 from packyard.channel.index import pending, stored
 from packyard.channel.stores import PROBES, Store
@@ -29,13 +29,6 @@ from work.test_dask import scheduling, working
 
 pytestmark = pytest.mark.slow
 
-#: Starts a program, and prints how much memory it took at most, in KiB.
-MEASURE = """
-import os, sys
-_, status, used = os.wait4(os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
-print(used.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
 KEY = SigningKey.new()
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
 SHARDS = 4
@@ -50,17 +43,13 @@ def generate(folder: Path, count: int) -> Path:
     return root
 
 
-def start(
-    root: Path, channel: str | Path, *words: object, by: tuple[str, ...] = (), **env: str
-) -> subprocess.Popen[str]:
-    command = [*by, *COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words]
-    return subprocess.Popen(
-        list(map(str, command)),
-        env=environment(**PEM, **env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def command(root: Path, channel: str | Path, *words: object) -> list[str]:
+    return [*map(str, (*COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words))]
+
+
+def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[str]:
+    pipe, publishing = subprocess.PIPE, command(root, channel, *words)
+    return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
 
 
 def begin(*addresses: str | Path) -> None:
@@ -74,17 +63,6 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     _, err = process.communicate(timeout=600)
     assert process.returncode == code, err
     return err
-
-
-def peak(root: Path, channel: Path, *words: object) -> float:
-    """Return how much memory a publish takes at most, in MB.
-
-    A small program starts it: what a process took at most begins with what it was copied from.
-    """
-    process = start(root, channel, *words, by=(sys.executable, "-S", "-c", MEASURE))
-    printed, err = process.communicate(timeout=600)
-    assert process.returncode == 0, err
-    return int(printed.splitlines()[-1]) / 1024
 
 
 def content(store: Store) -> Mapping[str, bytes]:
@@ -136,7 +114,8 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
     root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 500)
     one, many = tmp_path / "one", tmp_path / "many"
     begin(one, many)
-    assert peak(root, one, "--jobs", 1, "--no-cache", "--quiet") < (300 if sample.WHOLE else 120)
+    alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
+    assert peak(*alone, env=environment(**PEM)) < (300 if sample.WHOLE else 120)
     with (
         scheduling(tmp_path) as (address, _),
         working(address, tmp_path, "--nworkers", 4),
