@@ -1,7 +1,7 @@
 """Waits until a whole model is on the storage, and says what would stop vLLM before it loads for minutes.
 
 Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
-where an adapter is served. Passes what it does not know: it refuses only what cannot work.
+and MAX_LORA_RANK where an adapter is served. Passes what it does not know: it refuses only what cannot work.
 """
 
 import json
@@ -18,13 +18,15 @@ LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    model, said = Path(os.environ["MODEL_PATH"]), ""
-    while problem := find_missing(model, os.environ.get("ADAPTER_PATH", "")):
+    model, adapter, said = Path(os.environ["MODEL_PATH"]), os.environ.get("ADAPTER_PATH", ""), ""
+    while problem := find_missing(model, adapter):
         if problem != said:
             print(f"waiting: {problem}", flush=True)
         said = problem
         time.sleep(float(os.environ.get("CHECK_SECONDS", "10")))
     problems = list(find_problems(model))
+    if adapter:
+        problems += find_adapter_problems(Path(adapter))
     for problem in problems:
         print(f"{model}: {problem}", file=sys.stderr)
     if problems:
@@ -99,6 +101,12 @@ def find_problems(model):
         parts = f"the weights take {show(weights)}, a request of MAX_MODEL_LEN {longest} {show(context)}"
         less = "lower MAX_MODEL_LEN, or " if weights < room else ""
         yield f"{parts}, and {gpus} GPUs of {each}Gi have {show(room)}: {less}raise GPUS or GPU_MEMORY"
+
+
+def find_adapter_problems(adapter):
+    rank, highest = read(adapter / "adapter_config.json").get("r"), int(os.environ["MAX_LORA_RANK"])
+    if isinstance(rank, int) and rank > highest:
+        yield f"the rank of the adapter {adapter} is {rank}, and MAX_LORA_RANK is {highest}: set it to {rank} or more"
 
 
 def show(size):

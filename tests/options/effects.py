@@ -204,7 +204,10 @@ def _api_key(objects: list[Object]) -> None:
 def _adapter(objects: list[Object]) -> None:
     for found in templates(objects):
         if found.name in ("serving", "worker"):
-            found.begins[0]["env"] = [{"name": "ADAPTER_PATH", "value": "/data/adapters/tuned"}]
+            found.begins[0]["env"] = [
+                {"name": "ADAPTER_PATH", "value": "/data/adapters/tuned"},
+                {"name": "MAX_LORA_RANK", "value": "64"},
+            ]
         if found.name == "serving":
             adapter = ["--enable-lora", "--max-lora-rank=64", "--lora-modules=tuned=/data/adapters/tuned"]
             found.container["args"] += adapter

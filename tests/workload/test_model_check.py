@@ -117,6 +117,7 @@ def test_waits_for_an_adapter_that_is_to_be_served(model: Path, tmp_path: Path, 
     else:
         (adapter / lacking).unlink()
     values = {"MODEL_PATH": str(model), "ADAPTER_PATH": str(adapter), "PATH": os.environ["PATH"], **_VALUES}
+    values["MAX_LORA_RANK"] = "64"
     words = [sys.executable, str(_PROGRAM)]
     with subprocess.Popen(words, env=values, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -126,6 +127,17 @@ def test_waits_for_an_adapter_that_is_to_be_served(model: Path, tmp_path: Path, 
         assert process.wait(timeout=30) == 0
     assert said.startswith("waiting: ")
     assert ("it was not copied whole" if lacking == "the end" else f"{adapter / lacking} is not there") in said
+
+
+def test_an_adapter_of_a_higher_rank_than_servers_have_room_for_is_named(model: Path, tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text('{"r": 128}')
+    (adapter / "adapter_model.safetensors").write_bytes(tensors(10))
+    done = run(model, ADAPTER_PATH=str(adapter), MAX_LORA_RANK="64")
+    assert done.returncode == 1
+    assert f"the adapter {adapter} is 128, and MAX_LORA_RANK is 64: set it to 128 or more" in done.stderr
+    assert run(model, ADAPTER_PATH=str(adapter), MAX_LORA_RANK="128").returncode == 0
 
 
 def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
