@@ -28,6 +28,8 @@ from running import packyard
         ({"type": "boolean"}, "true or false"),
         ({"type": ["integer", "string"]}, "a whole number or a text"),
         ({"enum": ["a", 1, True]}, "one of a, 1, true"),
+        ({"enum": ["8", "16"]}, "one of 8, 16, which needs 'type: string' in its definition"),
+        ({"type": "string", "enum": ["8", "16"]}, "one of 8, 16"),
         ({"type": "string", "minLength": 3, "maxLength": 3}, "a text of 3 characters"),
         ({"minLength": 1}, "a text of at least 1 character"),
         ({"minLength": 1, "maxLength": 63}, "a text of 1 to 63 characters"),

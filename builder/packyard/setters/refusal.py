@@ -15,6 +15,7 @@ from packyard.setters.definition import Setter
 from packyard.setters.exact import is_number
 from packyard.setters.formats import FORMATS
 from packyard.yaml.node import Entry, MappingNode, Node
+from packyard.yaml.values import scalar_value
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
@@ -67,11 +68,18 @@ def describe(setter: Setter) -> str:
 def _describe(schema: Mapping[str, object]) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
-        return _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
+        known = _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
+        unread = "string" not in value.types_of(schema) and any(map(_is_read_as_other, choices))
+        return known + ", which needs 'type: string' in its definition" * unread
     words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
+
+
+def _is_read_as_other(choice: object) -> bool:
+    """Say whether a choice is a text such as "8", which no value equals where it is read as plain YAML."""
+    return isinstance(choice, str) and not isinstance(scalar_value(choice), str)
 
 
 def _one_of(choices: Sequence[str]) -> str:
