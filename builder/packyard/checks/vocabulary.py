@@ -161,9 +161,11 @@ def _slashes(parsed: Parsed) -> Iterator[Finding]:
             text = parsed.definitions.expand(substitution)
         except InputError:  # which `setters` reports
             continue
+        if "//" not in text.replace("://", ""):
+            continue
         entry = next(
             (each for each in parsed.krmfile.entries if each.name.endswith(f".substitutions.{substitution.name}")), None
         )
-        if entry and "//" in text.replace("://", ""):
+        if entry:
             message = f"substitution {substitution.name} makes {text!r}, with two slashes"
             yield warning("double-slash", entry, message, "take one from the pattern or the value")

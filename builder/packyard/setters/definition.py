@@ -11,6 +11,7 @@ Each substitution is resolved once, after those that it is made of; depth and le
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import dropwhile
 
 from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem
@@ -138,6 +139,7 @@ class Definitions:
         self.substitutions = substitutions
         self._bits: dict[str, int] = {}
         self._resolved: dict[str, _Resolved] = {}
+        self._faults: dict[str, Problem] = {}
         self._work = 0
 
     def resolve(self, reference: DefinitionRef) -> Setter | Substitution | None:
@@ -241,17 +243,27 @@ class Definitions:
             found.is_broken = True
 
     def _fault(self, substitution: Substitution) -> Problem:
-        """Return the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last."""
-        seen: set[str] = set()
-        while substitution.name not in seen:
-            seen.add(substitution.name)
-            found = self._resolved[substitution.name]
+        """Return the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last.
+
+        All that lie on the way to it have the same one; in a circle each has one that names itself.
+        """
+        way: dict[str, Substitution] = {}
+        current = substitution
+        while current.name not in way and current.name not in self._faults:
+            way[current.name] = current
+            found = self._resolved[current.name]
             broken = next((target for target in found.below if self._resolved[target.name].is_broken), None)
             if broken is None:
                 assert found.fault is not None
-                return found.fault
-            substitution = broken
-        return substitution.problem(f"cyclic substitution detected with name {substitution.name}")
+                self._faults[current.name] = found.fault
+            else:
+                current = broken
+        if current.name not in self._faults:
+            for each in dropwhile(lambda each: each.name != current.name, way.values()):
+                self._faults[each.name] = each.problem(f"cyclic substitution detected with name {each.name}")
+        for name in way:
+            self._faults.setdefault(name, self._faults[current.name])
+        return self._faults[substitution.name]
 
     def _write(self, substitution: Substitution, found: _Resolved) -> str:
         """Replace the markers of a pattern by the texts of their targets, which are known."""
