@@ -64,13 +64,13 @@ def ratio(mine: float, other: float) -> str:
     return f"{other / mine:5.1f} x faster" if mine < other else f"{mine / other:5.1f} x the time"
 
 
-def peak(*command: object, env: Mapping[str, str] | None = None) -> float:
+def peak(*command: object, env: Mapping[str, str] | None = None, timeout: float | None = None) -> float:
     """Return how much memory a process has at most, in MB.
 
     A small program starts it: what a process had at most begins with what it was copied from.
     """
     words = [sys.executable, "-S", "-c", _MEASURE, *map(str, command)]
-    done = subprocess.run(words, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(words, env=env, timeout=timeout, check=True, stdout=subprocess.PIPE, text=True)
     return int(done.stdout.splitlines()[-1]) / 1024
 
 

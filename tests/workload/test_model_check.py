@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import real
-from workload.models import CONFIG, tensors
+from workload.models import ADAPTER, CONFIG, tensors
 
 _PROGRAM = real.REPOSITORY / "bases/vllm/check_model.py"
 _VALUES = {
@@ -36,6 +36,16 @@ def model(tmp_path: Path) -> Path:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     for name in names:
         (folder / name).write_bytes(tensors(1000))
+    return folder
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """A whole adapter."""
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    for name, data in ADAPTER.items():
+        (folder / name).write_bytes(data)
     return folder
 
 
@@ -106,34 +116,26 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
 
 
 @pytest.mark.parametrize("lacking", ["adapter_config.json", "adapter_model.safetensors", "the end"])
-def test_waits_for_an_adapter_that_is_to_be_served(model: Path, tmp_path: Path, lacking: str) -> None:
-    adapter = tmp_path / "adapter"
-    adapter.mkdir()
-    whole = {"adapter_config.json": b'{"r": 8}', "adapter_model.safetensors": tensors(10)}
-    for name, data in whole.items():
-        (adapter / name).write_bytes(data)
+def test_waits_for_an_adapter_that_is_to_be_served(model: Path, adapter: Path, lacking: str) -> None:
     if lacking == "the end":
-        (adapter / "adapter_model.safetensors").write_bytes(tensors(10)[:-1])
+        (adapter / "adapter_model.safetensors").write_bytes(ADAPTER["adapter_model.safetensors"][:-1])
     else:
         (adapter / lacking).unlink()
-    values = {"MODEL_PATH": str(model), "ADAPTER_PATH": str(adapter), "PATH": os.environ["PATH"], **_VALUES}
-    values["MAX_LORA_RANK"] = "64"
+    served = {"MODEL_PATH": str(model), "ADAPTER_PATH": str(adapter), "MAX_LORA_RANK": "64"}
+    values = {"PATH": os.environ["PATH"], **_VALUES, **served}
     words = [sys.executable, str(_PROGRAM)]
     with subprocess.Popen(words, env=values, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         said = process.stdout.readline()
-        for name, data in whole.items():
+        for name, data in ADAPTER.items():
             (adapter / name).write_bytes(data)
         assert process.wait(timeout=30) == 0
     assert said.startswith("waiting: ")
     assert ("it was not copied whole" if lacking == "the end" else f"{adapter / lacking} is not there") in said
 
 
-def test_an_adapter_of_a_higher_rank_than_servers_have_room_for_is_named(model: Path, tmp_path: Path) -> None:
-    adapter = tmp_path / "adapter"
-    adapter.mkdir()
+def test_an_adapter_of_a_higher_rank_than_servers_have_room_for_is_named(model: Path, adapter: Path) -> None:
     (adapter / "adapter_config.json").write_text('{"r": 128}')
-    (adapter / "adapter_model.safetensors").write_bytes(tensors(10))
     done = run(model, ADAPTER_PATH=str(adapter), MAX_LORA_RANK="64")
     assert done.returncode == 1
     assert f"the adapter {adapter} is 128, and MAX_LORA_RANK is 64: set it to 128 or more" in done.stderr
