@@ -17,7 +17,6 @@ import real
 
 PACKAGE = "packyard"
 ROOMS = (
-    "dataclass",
     "errors",
     "digest",
     "files",

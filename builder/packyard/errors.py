@@ -16,8 +16,7 @@ Anything else that escapes is a bug of ours. Nothing here prints or exits; ``cli
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from packyard.dataclass import dataclass
+from dataclasses import dataclass
 
 _MOST_SHOWN = 80  # characters of a value
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import real
-from packyard.dataclass import replace
 from packyard.setters.definition import Setter
 from packyard.setters.krmfile import parse_krmfile
 from packyard.setters.rules.rule import Rule, read

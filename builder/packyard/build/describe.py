@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from packyard.build import requirements
 from packyard.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
-from packyard.dataclass import replace
 from packyard.kubernetes.images import find as find_images
 from packyard.options.folder import NAME as OPTIONS
 from packyard.setters.definition import Setter

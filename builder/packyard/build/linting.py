@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 
@@ -19,7 +19,6 @@ from packyard.checks.catalogue import Named
 from packyard.checks.finding import REMOVE, Finding, finding
 from packyard.checks.lint import find, in_order
 from packyard.checks.parsed import parse
-from packyard.dataclass import replace
 from packyard.errors import InputError
 from packyard.kubernetes import kustomization, schemas
 from packyard.options.folder import NAME as OPTIONS

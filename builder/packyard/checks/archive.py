@@ -12,13 +12,13 @@ import re
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.bundle.archive import LIMITS, Content, Expanded, write_all
 from packyard.checks import folder
 from packyard.checks.finding import Finding, Place, error, warning
 from packyard.checks.folder import Linted
-from packyard.dataclass import replace
 from packyard.errors import IntegrityError
 from packyard.files import filenames, regular
 from packyard.files.tree import Tree

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.bundle import manifest
 from packyard.checks import catalogue, documents, exception, secret_texts
@@ -17,7 +17,6 @@ from packyard.checks.finding import Finding
 from packyard.checks.lint import find, in_order
 from packyard.checks.pages import Folder, Setters
 from packyard.checks.parsed import Parsed, parse
-from packyard.dataclass import replace
 from packyard.files import regular
 from packyard.files.tree import Tree
 from packyard.kubernetes import images, kustomization

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from packyard.checks.finding import Finding, error, finding
-from packyard.dataclass import replace
 from packyard.errors import InputError, Problem
 from packyard.work.memo import Memo
 from packyard.yaml import fixedpoint

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from packyard.dataclass import replace
 from packyard.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.setters.exact import is_number
 from packyard.setters.rules.rule import Rule

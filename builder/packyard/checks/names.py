@@ -7,12 +7,12 @@ name has to be is in `kubernetes.name_forms`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from packyard.checks import rules
 from packyard.checks.finding import Finding, error, warning
 from packyard.checks.longest import Length, limited, longest
 from packyard.checks.parsed import Parsed
-from packyard.dataclass import replace
 from packyard.errors import InputError
 from packyard.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.setters.definition import Definitions, Setter, Substitution

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -12,7 +13,6 @@ from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
 from packyard.bundle.reference import Reference
 from packyard.cli import output, settings, state
-from packyard.dataclass import replace
 from packyard.errors import InputError, IntegrityError, PackyardError, Problem
 from packyard.files import regular
 

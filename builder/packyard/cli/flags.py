@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.errors import UsageError
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))

@@ -13,12 +13,12 @@ import argparse
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.build import impact
 from packyard.cli import arguments as shared
 from packyard.cli import compared, diff, fanout, libraries, output, sources
-from packyard.dataclass import replace
 from packyard.errors import PackyardError
 from packyard.options.folder import NAME as OPTIONS
 from packyard.source import revision, workspace

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.authoring.import_ import package, source
 from packyard.authoring.import_.package import Imported
 from packyard.cli import arguments as shared
 from packyard.cli import output, sources
-from packyard.dataclass import replace
 from packyard.errors import BeyondError, InputError, UsageError
 from packyard.render import builtin, programs
 from packyard.render.programs import Program

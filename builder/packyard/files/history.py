@@ -11,9 +11,9 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.dataclass import dataclass
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files import atomic, paths, regular
 from packyard.files.replace import UnfinishedError

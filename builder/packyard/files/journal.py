@@ -18,10 +18,10 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, UnavailableError
 from packyard.files import atomic, regular
 

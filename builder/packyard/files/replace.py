@@ -14,8 +14,8 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.errors import ConflictError, PackyardError, Problem, UnavailableError
 from packyard.files import atomic, inplace, journal, recovery
 from packyard.files.journal import DRAFT, JOURNAL, JournalLine

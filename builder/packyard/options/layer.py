@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from packyard.dataclass import replace
 from packyard.errors import ConflictError, InputError, Problem, refuse
 from packyard.files import paths
 from packyard.files.tree import Keep, Tree

@@ -6,10 +6,10 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.options import folder as folders

@@ -7,11 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.bundle import archive
 from packyard.bundle.archive import LIMITS, Member
-from packyard.dataclass import replace
 from packyard.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError
 from packyard.files import paths
 from packyard.options import folder as options

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.files.tree import Keep, Tree
 from packyard.setters.definition import Setter

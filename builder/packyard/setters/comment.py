@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from packyard.dataclass import dataclass
+from dataclasses import dataclass
 
 SETTER_PREFIX = "io.k8s.cli.setters."
 SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."

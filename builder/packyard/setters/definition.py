@@ -11,9 +11,9 @@ Each substitution is resolved once, after those that it is made of; depth and le
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
-from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem
 from packyard.setters.comment import DefinitionRef
 
@@ -53,8 +53,8 @@ class Setter:
     set_by: str = ""
     default: str | None = None
     example: str | None = None
-    enum_values: Mapping[str, str] = _NOTHING
-    schema: Mapping[str, object] = _NOTHING
+    enum_values: Mapping[str, str] = field(default_factory=dict)
+    schema: Mapping[str, object] = field(default_factory=dict)
     file: str = ""
     line: int = 0
 

@@ -14,8 +14,8 @@ How a value is written is `yaml.edit`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.kubernetes.fieldtypes import Step, field_type
 from packyard.setters.comment import DefinitionRef, parse
 from packyard.setters.definition import Definitions, Setter, Substitution, full_type

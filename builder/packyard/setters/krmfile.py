@@ -15,8 +15,8 @@ openAPI:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse
 from packyard.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.setters.definition import Definitions, Setter, Substitution

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import partial
 
-from packyard.dataclass import dataclass
 from packyard.errors import Problem, refuse
 from packyard.kubernetes.fieldtypes import Step
 from packyard.setters import comment

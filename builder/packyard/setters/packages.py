@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem
 from packyard.files.tree import Tree
 from packyard.setters.krmfile import NAME, Krmfile
@@ -22,7 +22,6 @@ from packyard.yaml.document import source_of
 KPTFILE = "Kptfile"
 #: What a Kptfile must hold to define anything.
 DEFINITIONS = b"openAPI"
-_NONE: Mapping[str, bytes] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,8 @@ class PackageFiles:
     where: str = ""
     name: str = NAME
     kptfile: bytes | None = None
-    nested: Mapping[str, bytes] = _NONE
-    patches: Mapping[str, bytes] = _NONE
+    nested: Mapping[str, bytes] = field(default_factory=dict)
+    patches: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def is_of_kustomize(self) -> bool:

@@ -9,9 +9,9 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from packyard.dataclass import dataclass, replace
 from packyard.errors import InputError, Problem, refuse, shown, suggest
 from packyard.setters import comment, value
 from packyard.setters.definition import Definitions, Setter
@@ -64,10 +64,10 @@ class Plan:
     """
 
     changes: tuple[FieldChange, ...] = ()
-    files: Mapping[str, bytes] = _NOTHING
-    counts: Mapping[str, int] = _NOTHING
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
     definitions: Definitions = _NO_DEFINITIONS
-    left: Mapping[str, Problem] = _NOTHING
+    left: Mapping[str, Problem] = field(default_factory=dict)
 
     def then(self, later: Plan) -> Plan:
         """Return this plan and one that was made for the files which it leaves."""

@@ -8,8 +8,8 @@ ARGUMENTS: [--verbose, --seed=1]
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError, Problem, refuse
 from packyard.yaml.document import parse_one
 from packyard.yaml.node import MappingNode, Node, Scalar, SequenceNode

@@ -8,11 +8,10 @@ Their values are checked against the definitions of the package's use cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from packyard.bundle.shipped import PRESETS
-from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, refuse, suggest
 from packyard.setters.definition import Definitions, Setter
 from packyard.setters.refusal import refusal

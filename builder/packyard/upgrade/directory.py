@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.bundle import manifest
 from packyard.bundle.bundle import Bundle
 from packyard.bundle.manifest import Manifest
-from packyard.dataclass import replace
 from packyard.errors import ConflictError, InputError, Problem
 from packyard.files.tree import Keep, Tree
 from packyard.upgrade.difference import Files

@@ -12,13 +12,12 @@ the result is not to be used. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
 from packyard.bundle import manifest
 from packyard.bundle.manifest import Manifest
-from packyard.dataclass import replace
 from packyard.errors import InputError, Problem, on_one_line, shown
 from packyard.kubernetes import kustomization
 from packyard.setters.definition import Setter

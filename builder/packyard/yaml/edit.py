@@ -14,8 +14,8 @@ A text that a block cannot hold as it stands, an empty one or one that begins wi
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError
 from packyard.yaml.node import Child, Comment, Node, Scalar
 from packyard.yaml.span import header_comment, line_break

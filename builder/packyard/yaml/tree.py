@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from packyard.bundle import archive
-from packyard.dataclass import replace
 from packyard.errors import InputError, PackyardError, Problem, UnavailableError
 
 

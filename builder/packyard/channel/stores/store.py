@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from packyard.dataclass import dataclass
 from packyard.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.files.regular import LIMIT
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 
-from packyard.dataclass import dataclass
 from packyard.errors import InputError
 from packyard.kubernetes.fieldtypes import Step
 from packyard.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from packyard.dataclass import replace
 from packyard.errors import Problem
 from packyard.setters.definition import Setter
 from packyard.setters.rules.feasible import can_hold
